@@ -15,6 +15,7 @@ import { listAgentsOf } from "./store/accounts/ownership.ts";
 import { continueRereading } from "./store/accounts/rereading.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
+import { ClaimTurns } from "./store/runs/claim-turns.ts";
 import {
   type ClaimedRun,
   claimRuns,
@@ -56,6 +57,7 @@ export class RunWorker {
   readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: FairSemaphore };
   readonly #lease = randomUUID();
   readonly #starts = new QueueStarts();
+  readonly #turns = new ClaimTurns();
   readonly #inHand = new Map<string, ClaimedRun>();
   /** The ids of those in hand that are evaluated. */
   readonly #evaluated = new Set<string>();
@@ -143,7 +145,7 @@ export class RunWorker {
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
     const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
-    const places = { runsMax, resumedMax, ...skipped };
+    const places = { runsMax, resumedMax, turns: this.#turns, ...skipped };
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
     this.#setClaiming(runs.length > 0);

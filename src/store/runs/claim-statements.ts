@@ -60,18 +60,100 @@ const notFull = (parameter: string) => `agent_id <> all (${parameter}::uuid[])`;
 const claimFrom = { due: "$7::timestamptz", waiting: "$8::timestamptz" };
 const nextFrom = { due: "$4::timestamptz", waiting: "$5::timestamptz" };
 
-/** Parameters: the lease and its ms, how many runs, how many that waited, ids in hand, agents at their limit, starts of due and waiting runs. */
+/** How many are read in the order of time. */
+const frontMax = 128;
+
+/**
+ * A recursive CTE: when the first run of each agent is due, from `from` on and but for runs in hand. Empty unless `isNeeded`.
+ * Of a limited number of agents if `part` is given.
+ */
+const firstByAgent = (
+  { name, at, byAgent }: Pick<Queue, "at" | "byAgent"> & { name: string },
+  from: string,
+  inHand: string,
+  isNeeded: string,
+  part?: { isOnSide: string; agentsMax: number },
+) => {
+  const isOnSide = part ? `and ${part.isOnSide}` : "";
+  const first = (
+    where: string,
+    number: string,
+  ) => `select agent_id, ${at} as at, ${number} as number from runs
+    where ${byAgent} and ${at} >= ${from} and ${notInHand(inHand)} and ${where} ${isOnSide} order by agent_id, ${at} limit 1`;
+  const further = first(`agent_id > ${name}_first.agent_id`, `${name}_first.number + 1`);
+  return `${name}_first as (
+      (${first(`(${isNeeded})`, "1")})
+      union all
+      select further.* from ${name}_first, lateral (${further}) further
+      ${part ? `where ${name}_first.number < ${part.agentsMax}` : ""}
+    )`;
+};
+
+// Turns. The first due runs are read in the order of time. If they may not be all, the index by agent gives the first run of
+// each agent, one look-up each: what one account has queued is never read through to find what others have.
+
+/** How many agents are looked up on each side of `agentsAfter`: further ones are found by the next claims. */
+const agentsMax = 128;
+
+/** CTEs that lock up to `limit` runs by turns, as `…_claimed`: of accounts, then of the agents of each, then by time. */
+const lockByTurns = (queue: Queue, limit: string) => {
+  const { name, where, at, byAgent, stillThere } = queue;
+  const from = claimFrom[name];
+  const isCut = `(select is_cut from ${name}_depth)`;
+  const heads = (side: string, isOnSide: string) =>
+    firstByAgent({ ...queue, name: `${name}_${side}` }, from, "$5", isCut, { isOnSide, agentsMax });
+  const isOpen = (time: string) => `${time} <= now() and ${notFull("$6")}`;
+  return `${name}_front as materialized (
+      select id, agent_id, ${at} as at from runs where ${where} and ${at} <= now() and ${at} >= ${from}
+      order by ${at} limit ${frontMax}
+    ), ${name}_depth as materialized (select count(*) = ${frontMax} as is_cut from ${name}_front),
+    ${heads("after", "agent_id > $11::uuid")}, ${heads("before", "agent_id <= $11::uuid")}, ${name}_seen as materialized (
+      select agent_id, min(at) as at, ${accountOf("first.agent_id")} as account_id from (
+        select agent_id, at from ${name}_front where not ${isCut} and ${isOpen("at")}
+        union all select agent_id, at from ${name}_after_first where ${isOpen("at")}
+        union all select agent_id, at from ${name}_before_first where ${isOpen("at")}
+      ) first group by agent_id
+    ), ${name}_agents as materialized (
+      select agent_id, at from (
+        select *, row_number() over (partition by account_id order by ${lastTurn("$10::uuid[]", "agent_id")}, at) as place from ${name}_seen
+      ) seen order by place, ${lastTurn("$9::text[]", "account_id")}, at limit ${runsMax}
+    ), ${name}_candidates as materialized (
+      select id, agent_id, at from ${name}_front where not ${isCut} and ${notInHand("$5")} and ${notFull("$6")}
+      union all
+      select run.* from ${name}_agents agent, lateral (
+        select id, agent_id, ${at} as at from runs
+        where ${byAgent} and agent_id = agent.agent_id and ${at} >= agent.at and ${at} <= now() and ${notInHand("$5")}
+        order by ${at} limit least(${runsMax}, (select 4 * ${runsMax} / count(*) + 1 from ${name}_agents))
+      ) run where ${isCut}
+    ), ${name}_turns as materialized (
+      select array_agg(id order by place, ${lastTurn("$9::text[]", "account_id")}, at) as ids from (
+        select *, row_number() over (partition by account_id order by agent_place, ${lastTurn("$10::uuid[]", "agent_id")}, at) as place
+        from (
+          select id, candidate.agent_id, candidate.at, account_id,
+            row_number() over (partition by candidate.agent_id order by candidate.at, id) as agent_place
+          from ${name}_candidates candidate join ${name}_seen seen on seen.agent_id = candidate.agent_id
+        ) of_agents
+      ) of_accounts
+    ), ${name}_claimed as (
+      select id from runs where id = any ((select ids from ${name}_turns)::uuid[]) and ${stillThere}
+      order by array_position((select ids from ${name}_turns), id) limit ${limit} for update skip locked
+    )`;
+};
+
+/** When its last turn was: those without one come first. */
+const lastTurn = (turns: string, id: string) => `coalesce(array_position(${turns}, ${id}), 0)`;
+
+/**
+ * Parameters: the lease and its ms, how many runs, how many that waited, ids in hand, agents at their limit, starts of due
+ * and waiting runs; accounts and agents in the order of their last turns, and the agent to look for others from.
+ */
 export const claimDue = {
   name: "claim_due",
-  text: `with waiting as (
-      select id from runs where ${waiting.where} and next_try_at <= now() and next_try_at >= ${claimFrom.waiting}
-        and ${notInHand("$5")} and ${notFull("$6")}
-      order by next_try_at limit ${waitingMax} for update skip locked
-    ), due as (
-      select id from runs where ${due.where} and due_at <= now() and due_at >= ${claimFrom.due} and ${notFull("$6")}
-      order by due_at limit ${runsMax} - (select count(*) from waiting) for update skip locked
-    )
-    ${markClaimed("waiting", "due")}`,
+  text: `with recursive ${lockByTurns(waiting, waitingMax)}, ${lockByTurns(
+    due,
+    `${runsMax} - (select count(*) from waiting_claimed)`,
+  )}
+    ${markClaimed("waiting_claimed", "due_claimed")}`,
 };
 
 const msUntilFirst = (...times: string[]) =>
@@ -92,57 +174,6 @@ export const nextDue = {
 
 // When agents are at their limit, the first runs in the order of time are read as above, in case enough are of others. If
 // not, the indexes by agent give the first run of each agent, one look-up each, and then more of those that have waited longest.
-
-/** How many are read in the order of time. */
-const frontMax = 128;
-
-/** A recursive CTE: when the first run of each agent is due, from `from` on and but for runs in hand. Empty unless `isNeeded`. */
-const firstByAgent = ({ name, at, byAgent }: Queue, from: string, inHand: string, isNeeded: string) => {
-  const first = (where: string) => `select agent_id, ${at} as at from runs
-    where ${byAgent} and ${at} >= ${from} and ${notInHand(inHand)} and ${where} order by agent_id, ${at} limit 1`;
-  return `${name}_first as (
-      (${first(`(${isNeeded})`)})
-      union all
-      select further.* from ${name}_first, lateral (${first(`agent_id > ${name}_first.agent_id`)}) further
-    )`;
-};
-
-/** CTEs that lock up to `limit` runs, as `…_near` in the order of time, or as `…_far` behind the backlog of full agents. */
-const lockPastFull = (queue: Queue, limit: string) => {
-  const { name, where, at, byAgent, stillThere } = queue;
-  return `${name}_front as materialized (
-      select agent_id from runs where ${where} and ${at} <= now() and ${at} >= ${claimFrom[name]}
-      order by ${at} limit ${frontMax}
-    ), ${name}_depth as materialized (
-      select count(*) = ${frontMax} and count(*) filter (where ${notFull("$6")}) < $3::int as is_far from ${name}_front
-    ), ${name}_near as (
-      select id from runs where ${where} and ${at} <= now() and ${at} >= ${claimFrom[name]}
-        and ${notInHand("$5")} and ${notFull("$6")} and not (select is_far from ${name}_depth)
-      order by ${at} limit ${limit} for update skip locked
-    ), ${firstByAgent(queue, claimFrom[name], "$5", `select is_far from ${name}_depth`)}, ${name}_behind as materialized (
-      select run.* from (
-        select agent_id, at as from_at from ${name}_first where at <= now() and ${notFull("$6")} order by at limit ${runsMax}
-      ) agent, lateral (
-        select id, ${at} as at from runs
-        where ${byAgent} and agent_id = agent.agent_id and ${at} >= from_at and ${at} <= now() and ${notInHand("$5")}
-        order by ${at} limit ${runsMax}
-      ) run
-      order by at limit 2 * ${runsMax}
-    ), ${name}_far as (
-      select id from runs where id = any (array(select id from ${name}_behind)) and ${stillThere}
-      order by ${at} limit ${limit} for update skip locked
-    )`;
-};
-
-/** As `claimDue`, with the indexes by agent. */
-export const claimPastFull = {
-  name: "claim_past_full",
-  text: `with recursive ${lockPastFull(waiting, waitingMax)}, ${lockPastFull(
-    due,
-    `${runsMax} - (select count(*) from waiting_near) - (select count(*) from waiting_far)`,
-  )}
-    ${markClaimed("waiting_near", "waiting_far", "due_near", "due_far")}`,
-};
 
 const firstPastFull = (queue: Queue, also: string) => {
   const { name, where, at } = queue;

@@ -5,7 +5,8 @@ import type { RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { claimAcross, placesByNext } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
-import { claimDue, claimedColumns, claimPastFull, nextDue, nextPastFull } from "./claim-statements.ts";
+import { claimDue, claimedColumns, nextDue, nextPastFull } from "./claim-statements.ts";
+import { ClaimTurns } from "./claim-turns.ts";
 import { leasedBy } from "./of-traces.ts";
 import { firstEntry, type QueueStarts } from "./queue-starts.ts";
 
@@ -41,20 +42,32 @@ type Skipped = {
   starts?: QueueStarts;
 };
 
-export type DueRuns = Skipped & { lease: string; leaseMs: number; runsMax: number; resumedMax?: number };
+export type DueRuns = Skipped & {
+  lease: string;
+  leaseMs: number;
+  runsMax: number;
+  resumedMax?: number;
+  /** What the caller's earlier claims took. Default: nothing. */
+  turns?: ClaimTurns;
+};
 
 /**
- * Claims up to `runsMax` due runs for `leaseMs`, by the database's clock. Up to `resumedMax` of them, at most half, are
- * runs that waited for the judge. A run whose worker crashed is claimed alone, so that a trace that crashes its worker
+ * Claims up to `runsMax` due runs for `leaseMs`, by the database's clock, and by turns: of accounts, then of the agents of
+ * each, then the runs that have waited longest. Up to `resumedMax` of them, at most half, are runs that waited for the judge. A run whose worker crashed is claimed alone, so that a trace that crashes its worker
  * affects no other run. Skips `inHand`, the caller's own runs, whose leases may have expired while the database was
  * unavailable, and further runs of `fullAgents`.
  */
 export async function claimRuns(db: Database, due: DueRuns): Promise<Claim> {
   if (!db.places) return claimIn(db, due);
-  return claimAcross(db, due, {
-    claim: claimIn,
-    ...(hasFullAgents(due) && { nextDueMs: place => nextDueIn(place, due) }),
-  });
+  const { turns = new ClaimTurns() } = due;
+  return claimAcross(
+    db,
+    { ...due, turns },
+    {
+      claim: claimIn,
+      ...(hasFullAgents(due) && { nextDueMs: place => nextDueIn(place, due) }),
+    },
+  );
 }
 
 /** Whether there are agents at their limit, whose backlogs are skipped, and not read. */
@@ -64,6 +77,7 @@ function hasFullAgents({ fullAgents = [] }: Skipped): boolean {
 
 async function claimIn(db: Database, due: DueRuns): Promise<Claim> {
   const { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], starts } = due;
+  const { turns = new ClaimTurns() } = due;
   const from = (await starts?.of(db)) ?? firstEntry;
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
@@ -88,9 +102,13 @@ async function claimIn(db: Database, due: DueRuns): Promise<Claim> {
   const ended = abandoned.rows.filter(run => run.state === "error");
   if (retried.length > 0) return { runs: retried, ended };
   const { rows } = await db.pool.query<ClaimedRun>({
-    ...(hasFullAgents(due) ? claimPastFull : claimDue),
-    values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents, from.due, from.waiting],
+    ...claimDue,
+    values: [
+      ...[lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents, from.due, from.waiting],
+      ...[turns.accounts, turns.agents, turns.agentsAfter(db)],
+    ],
   });
+  turns.note(db, rows);
   return { runs: rows, ended };
 }
 

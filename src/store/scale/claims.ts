@@ -1,5 +1,6 @@
 // Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
 import { type Database, isTransient } from "../db.ts";
+import type { ClaimTurns } from "../runs/claim-turns.ts";
 import type { Claim, DueRuns } from "../runs/claims.ts";
 import { firstEntry } from "../runs/queue-starts.ts";
 import { allPlaces, placesFound } from "./places.ts";
@@ -10,27 +11,41 @@ type Work = {
   nextDueMs?: (place: Database) => Promise<number | undefined>;
 };
 
+/** What one place is asked for at least, since each statement has a price of its own. */
+const shareMin = 8;
+
 /**
- * The agent whose run has waited longest comes first, with the others in its place. While a worker is unavailable, nobody can ask
- * all shards at once, and what is due in each group is claimed.
+ * Places take turns, and each has a share of the runs. While a worker is unavailable, nobody can ask all shards at once, and
+ * what is due in each group is claimed.
  */
-export async function claimAcross(db: Database, due: DueRuns, work: Work): Promise<Claim> {
-  const { runsMax } = due;
-  const places = work.nextDueMs
+export async function claimAcross(
+  db: Database,
+  due: DueRuns & { turns: ClaimTurns },
+  work: Work,
+): Promise<Claim> {
+  const { runsMax, turns } = due;
+  const found = work.nextDueMs
     ? (await placesByNext(db, work.nextDueMs)).filter(({ ms }) => ms <= 0).map(({ place }) => place)
     : await placesDue(db, due);
   const claim: Claim = { runs: [], ended: [] };
   let fault: unknown;
-  for (const place of places) {
-    const found = await work.claim(place, { ...due, runsMax: runsMax - claim.runs.length }).catch(error => {
-      if (!isTransient(error)) throw error;
-      fault = error;
-    });
-    if (!found) continue;
-    const { runs, ended } = found;
-    claim.runs.push(...runs);
-    claim.ended.push(...ended);
-    if (claim.runs.length >= runsMax) break;
+  for (let places = turns.inOrder(found); places.length > 0; ) {
+    // Those that use up their share may have more.
+    const further: Database[] = [];
+    for (const [at, place] of places.entries()) {
+      const left = runsMax - claim.runs.length;
+      if (left <= 0) break;
+      const share = Math.min(left, Math.max(shareMin, Math.ceil(left / (places.length - at))));
+      const claimed = await work.claim(place, { ...due, runsMax: share }).catch(error => {
+        if (!isTransient(error)) throw error;
+        fault = error;
+      });
+      if (!claimed) continue;
+      claim.runs.push(...claimed.runs);
+      claim.ended.push(...claimed.ended);
+      if (claimed.runs.length >= share) further.push(place);
+    }
+    places = further;
   }
   if (fault && claim.runs.length === 0 && claim.ended.length === 0) throw fault;
   return claim;
@@ -38,7 +53,7 @@ export async function claimAcross(db: Database, due: DueRuns, work: Work): Promi
 
 async function placesDue(
   db: Database,
-  { runsMax, inHand = [], fullAgents = [], starts }: DueRuns,
+  { inHand = [], fullAgents = [], starts }: DueRuns,
 ): Promise<Database[]> {
   try {
     const from = (await starts?.of(db)) ?? firstEntry;
@@ -47,14 +62,14 @@ async function placesDue(
       // A crashed worker's run is claimed whatever else its agent has under way.
       text: `select agent_id as "agentId", min(due_at) as due_at from (
           select agent_id, due_at from runs where kind <> 'manual' and state = 'pending'
-            and due_at <= now() and due_at >= $4::timestamptz and agent_id <> all ($3::uuid[])
+            and due_at <= now() and due_at >= $3::timestamptz and agent_id <> all ($2::uuid[])
           union all select agent_id, next_try_at from runs where kind <> 'manual'
-            and next_try_at <= now() and next_try_at >= $5::timestamptz
-            and id <> all ($2::uuid[]) and agent_id <> all ($3::uuid[])
+            and next_try_at <= now() and next_try_at >= $4::timestamptz
+            and id <> all ($1::uuid[]) and agent_id <> all ($2::uuid[])
           union all select agent_id, lease_until from runs where kind <> 'manual'
-            and lease_until < now() and lease_until >= $6::timestamptz and id <> all ($2::uuid[])
-        ) due group by agent_id order by due_at limit $1`,
-      values: [runsMax, inHand, fullAgents, from.due, from.waiting, from.lease],
+            and lease_until < now() and lease_until >= $5::timestamptz and id <> all ($1::uuid[])
+        ) due group by agent_id order by due_at`,
+      values: [inHand, fullAgents, from.due, from.waiting, from.lease],
     });
   } catch (error) {
     if (!isTransient(error)) throw error;

@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
+import { ClaimTurns } from "../../../src/store/runs/claim-turns.ts";
 import { claimRuns, type DueRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
+import { makeAgentRow } from "../../support/rows.ts";
 import { makeSender, openTwice } from "../traces/make-write.ts";
 import { entriesRead, onClient } from "./entries-read.ts";
 
@@ -79,16 +81,16 @@ suite("beside the backlog of an agent at its limit", () => {
       }
     });
 
-    // Of a cluster, those of one place come first.
-    test(`others' ${queue} runs are claimed in the order of time`, { skip: onCitus }, async () => {
+    // Between the places of a cluster, the shares are those of places.
+    test(`others' ${queue} runs are claimed by turns, in the order of time`, { skip: onCitus }, async () => {
       await addRuns(full!, 300, 100, queue);
       const early = await addRuns(busy!, 10, 50, queue);
       const late = await addRuns(busy!, 10, 10, queue);
       const between = await addRuns(quiet!, 10, 30, queue);
       await addRuns(quiet!, 10, -60, queue);
       const runsMax = queue === "due" ? 15 : 30;
-      assert.deepEqual(sorted(await claim({ runsMax })), sorted(early, between.slice(0, 5)));
-      assert.deepEqual(sorted(await claim({ runsMax })), sorted(between.slice(5), late));
+      assert.deepEqual(sorted(await claim({ runsMax })), sorted(early.slice(0, 8), between.slice(0, 7)));
+      assert.deepEqual(sorted(await claim({ runsMax })), sorted(early.slice(8), late, between.slice(7)));
       assert.deepEqual(await claim(), []);
       const ms = (await nextDueMs(db, { fullAgents }))!;
       assert.ok(ms > 50_000 && ms <= 60_000, `${ms}`);
@@ -128,3 +130,46 @@ suite("beside the backlog of an agent at its limit", () => {
     assert.deepEqual(sorted(...claimed), runIds);
   });
 });
+
+suite("behind the backlog of another account", () => {
+  for (const queue of ["due", "waiting"] as const) {
+    test(`a later ${queue} run is in the next claim`, async () => {
+      await addRuns(full!, 300, 100, queue);
+      const [late] = await addRuns(quiet!, 1, 1, queue);
+      assert.ok((await claim({ fullAgents: [] })).includes(late!));
+    });
+  }
+
+  test("runs claimed one at a time are of accounts in turns, whoever waits for longer", {
+    skip: onCitus,
+  }, async () => {
+    const turns = new ClaimTurns();
+    const first = await addRuns(full!, 300, 100);
+    const second = await addRuns(busy!, 300, 50);
+    const third = await addRuns(quiet!, 2, 1);
+    const claimed: string[] = [];
+    for (let count = 0; count < 7; count++)
+      claimed.push(...(await claim({ fullAgents: [], runsMax: 1, turns })));
+    assert.deepEqual(claimed, [first[0], second[0], third[0], first[1], second[1], third[1], first[2]]);
+  });
+
+  test("agents of an account have its turns in turns, and all of them get one", {
+    skip: onCitus,
+  }, async () => {
+    const turns = new ClaimTurns();
+    const { projectId, agentId } = await makeSender(db);
+    const runOf = new Map<string, string>();
+    for (const agent of [agentId, ...(await addAgents(projectId, 299))])
+      runOf.set((await addRuns(agent, 1, 100))[0]!, agent);
+    const [late] = await addRuns(quiet!, 1, 1);
+    const claimed: string[] = [];
+    for (let count = 0; count < 5; count++)
+      claimed.push(...(await claim({ fullAgents: [], runsMax: 8, turns })));
+    assert.ok(claimed.includes(late!));
+    assert.equal(new Set(claimed.map(id => runOf.get(id) ?? id)).size, 40);
+  });
+});
+
+async function addAgents(projectId: string, count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, () => makeAgentRow(db, { projectId })));
+}
