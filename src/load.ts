@@ -135,15 +135,17 @@ async function hold(
   }
 }
 
-async function openOne(
+/** `besideBytes`: heap that is needed as long as the trace is open. Undefined if `signal` is aborted first. */
+export async function openOne(
   stored: StoredBatches,
   heap: HeapSemaphore,
   signal: AbortSignal | undefined,
+  besideBytes = 0,
 ): Promise<TraceOutcome | undefined> {
   const { traceId } = stored;
   try {
     const scanned = scanTrace(stored, heap);
-    const taken = await heap.take(scanned.heapBytes, signal);
+    const taken = await heap.take(scanned.heapBytes + besideBytes, signal);
     if (!taken) return undefined;
     try {
       const loaded = open(scanned);

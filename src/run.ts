@@ -7,7 +7,8 @@ import { findingQuestions, noAnswers } from "./evaluate/questions.ts";
 import { TraceView } from "./evaluate/trace-view.ts";
 import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
-import { type LoadedTrace, openEach, readAgain, twinOf } from "./load.ts";
+import { openInTurns } from "./load/in-turns.ts";
+import { type LoadedTrace, readAgain, type TraceOutcome, twinOf } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
 import { reasonText } from "./model/run/reason-text.ts";
@@ -16,6 +17,7 @@ import type { TestCase } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { Sandbox } from "./remote/sandbox/sandbox.ts";
 import { judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";
+import { runBytes } from "./run/heap.ts";
 import type { Database } from "./store/db.ts";
 import type { ClaimedRun } from "./store/runs/claims.ts";
 import { decodeDetail, readByOf } from "./store/runs/detail.ts";
@@ -103,7 +105,12 @@ export async function evaluateRuns(
   );
   const runsOf = Map.groupBy(runs, run => run.traceId);
   const heap = deps.heap ?? new HeapSemaphore();
-  for await (const outcome of openEach(deps.db, [...runsOf.keys()], heap, { signal: stopping })) {
+  const wanted = [...runsOf].map(([traceId, ofTrace]) => {
+    const { accountId, agentId } = ofTrace[0]!;
+    const besideBytes = ofTrace.reduce((sum, run) => sum + runBytes(run, tests.get(agentId)!), 0);
+    return { traceId, owners: [accountId, agentId] as const, besideBytes };
+  });
+  const begin = (outcome: TraceOutcome) => {
     const runsOfTrace = runsOf.get(outcome.traceId)!;
     if ("missing" in outcome) runsOfTrace.forEach(ends.deleted);
     else if (!("loaded" in outcome)) {
@@ -121,7 +128,8 @@ export async function evaluateRuns(
           });
       }
     }
-  }
+  };
+  await openInTurns(deps.db, wanted, heap, { signal: stopping }, begin);
 }
 
 /** Releases after this many calls. */

@@ -49,6 +49,8 @@ const evaluatedMax = 4 * claimMax;
 // Runs that may wait for the judge: a whole claim of others always fits beside them.
 const askingMax = inHandMax - claimMax;
 const idleMaxMsDefault = 500;
+// How long the runs of one claim may hold up the next one: they are opened and evaluated by turns.
+const claimHoldMs = 50;
 // A trace row that lags behind its spans is updated after this long without new batches.
 const staleQuietMs = 10_000;
 const staleMax = 20;
@@ -59,6 +61,7 @@ export class RunWorker {
   readonly #starts = new QueueStarts();
   readonly #turns = new ClaimTurns();
   readonly #inHand = new Map<string, ClaimedRun>();
+  readonly #evaluating = new Set<Promise<number>>();
   /** The ids of those in hand that are evaluated. */
   readonly #evaluated = new Set<string>();
   /** Whether the last claim found runs: then another follows it. */
@@ -105,6 +108,7 @@ export class RunWorker {
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     while (this.#inHand.size > 0 && !this.#abort.signal.aborted) await delay(20);
     clearTimeout(timer);
+    await Promise.all(this.#evaluating);
     clearInterval(this.#heartbeat);
     const runIds = [...this.#inHand.keys()];
     if (runIds.length > 0) await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds }).catch(() => {});
@@ -156,12 +160,22 @@ export class RunWorker {
       // Viewers of a run that waited see that it continues.
       if (run.detail) publishRunning(events, run);
     }
-    await this.#evaluate(runs);
-    return 0;
+    const evaluated = this.#evaluate(runs).catch(error => {
+      logFault(this.#deps.log, error, "runs cannot be evaluated");
+      return 1_000;
+    });
+    this.#evaluating.add(evaluated);
+    void evaluated.finally(() => this.#evaluating.delete(evaluated));
+    // What crashed a worker is opened with nothing that was claimed after it.
+    if (runs.some(({ attempts }) => attempts > 1)) return evaluated;
+    return Promise.race([evaluated, delay(claimHoldMs, 0, { ref: false })]);
   }
 
-  /** Resolves once the runs without questions have ended; runs that ask the judge end in their own time. */
-  async #evaluate(runs: ClaimedRun[]): Promise<void> {
+  /**
+   * Resolves once the runs without questions have begun; runs that ask the judge end in their own time. To the ms after
+   * which to claim again.
+   */
+  async #evaluate(runs: ClaimedRun[]): Promise<number> {
     const unstarted = new Set(runs);
     const ends: RunEnds = {
       started: (run, release) => {
@@ -194,12 +208,13 @@ export class RunWorker {
         // A run that cannot be loaded must not hold up the others of its claim.
         if (runs.length === 1) for (const run of left) await this.#fail(run, error);
         else for (const run of left) await this.#evaluate([run]);
-        return;
+        return 0;
       }
       logFault(this.#deps.log, error, "runs cannot be loaded");
       await this.#giveBack(left);
-      await this.#claimLoop.pause(1_000);
+      return 1_000;
     }
+    return 0;
   }
 
   async #giveBack(runs: ClaimedRun[]): Promise<void> {

@@ -1,5 +1,9 @@
-// Limits the heap that open traces use in a thread: a semaphore of bytes, first in first out.
+// Limits the heap that open traces use in a thread: a semaphore of bytes. Accounts and their agents take turns at opening.
+import { FairQueue, type Owners } from "../threads/fair-queue.ts";
 import { defaultTraceLimits, type TraceLimits, traceHeapBytes } from "../threads/heap.ts";
+import { timeInRound } from "../threads/turns.ts";
+
+const nobody: Owners = ["", ""];
 
 /** A share of the heap. Releasing it twice is harmless. */
 export type Taken = {
@@ -12,7 +16,8 @@ export type Taken = {
 export class HeapSemaphore {
   readonly #capacity: number;
   #taken = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new FairQueue<() => Promise<void>>();
+  #isServing = false;
   #admit: () => void = () => {};
   /** Called before a trace waits for heap space: drops a cached trace, or returns false if there is none. */
   makeRoom: () => boolean = () => false;
@@ -26,11 +31,22 @@ export class HeapSemaphore {
     return bytes <= this.#capacity;
   }
 
-  /** Runs work one after the other: a trace that waits for room is decompressed already, up to 256 MB. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => {});
-    return result;
+  /** Runs work one after the other, by turns: a trace that waits for room is decompressed already, up to 256 MB. */
+  alone<T>(work: () => Promise<T>, owners: Owners = nobody): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#queue.add(owners, [() => work().then(resolve, reject)]);
+      void this.#serve();
+    });
+  }
+
+  async #serve(): Promise<void> {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    while (!this.#queue.isEmpty) {
+      await timeInRound();
+      await this.#queue.turn(works => works.shift()!)!();
+    }
+    this.#isServing = false;
   }
 
   /**

@@ -8,18 +8,41 @@ const sliceMs = 10;
 const waiting = new FairQueue<() => void>();
 let isScheduled = false;
 
-/** Runs `steps` to the end. Computations of other owners, and the event loop, get a turn after each slice. */
+// When the computations of this round of the event loop began: what is over its slice waits, whoever used it.
+let begunAt: number | undefined;
+
+function isSpent(): boolean {
+  const now = performance.now();
+  if (begunAt === undefined) {
+    begunAt = now;
+    setImmediate(endRound);
+  }
+  return now - begunAt >= sliceMs;
+}
+
+function endRound(): void {
+  begunAt = undefined;
+}
+
+/** Resolves once there is time for a computation in this round of the event loop. */
+export async function timeInRound(): Promise<void> {
+  while (isSpent()) await new Promise(resolve => setImmediate(resolve));
+}
+
+/**
+ * Runs `steps` to the end. Computations of other owners, and the event loop, get a turn after each slice; those of the same
+ * owners end one after the other.
+ */
 export async function inTurns<T>(owners: Owners, steps: Iterator<void, T>): Promise<T> {
-  let begun = performance.now();
-  for (;;) {
+  for (let isBegun = false; ; isBegun = true) {
+    if (isSpent()) {
+      await new Promise<void>(resolve => {
+        waiting.add(owners, [resolve], isBegun);
+        schedule();
+      });
+    }
     const { done, value } = steps.next();
     if (done) return value;
-    if (performance.now() - begun < sliceMs) continue;
-    await new Promise<void>(resolve => {
-      waiting.add(owners, [resolve]);
-      schedule();
-    });
-    begun = performance.now();
   }
 }
 
@@ -29,6 +52,7 @@ function schedule(): void {
   isScheduled = true;
   setImmediate(() => {
     isScheduled = false;
+    endRound();
     waiting.turn(slices => slices.shift()!)?.();
     if (!waiting.isEmpty) schedule();
   });

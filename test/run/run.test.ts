@@ -221,3 +221,27 @@ suite("a run", () => {
     await answered.promise;
   });
 });
+
+test("a claim's traces are opened by turns of accounts and agents, large ones too", async () => {
+  const [many, one] = [await makeSender(db), await makeSender(db)];
+  for (let count = 0; count < 12; count++) await storeDueRun(db, many);
+  const { runId } = await storeDueRun(db, one, { attributes: { long: "word ".repeat(20_000) } });
+  const { runs } = await claimRuns(db, { lease: crypto.randomUUID(), leaseMs: 60_000, runsMax: 32 });
+  const began: string[] = [];
+  const started = (run: ClaimedRun, release: () => void) => {
+    began.push(run.id);
+    release();
+  };
+  const deps = { db, judgeOf: openHurried(), sandbox, judgeDeadlineMs };
+  await new Promise<void>((resolve, reject) => {
+    let left = runs.length;
+    const evaluated = () => {
+      if (--left === 0) resolve();
+    };
+    const unexpected = () => reject(new Error("a run did not end with a verdict"));
+    const ends = { started, evaluated, partial() {}, waiting() {}, failed: unexpected, deleted: unexpected };
+    evaluateRuns(deps, runs, new AbortController().signal, ends).catch(reject);
+  });
+  assert.equal(began.length, 13);
+  assert.ok(began.indexOf(runId) <= 1, `after ${began.indexOf(runId)} of another account`);
+});

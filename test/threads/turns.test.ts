@@ -22,14 +22,34 @@ suite("turns", () => {
     test(`a short computation ends while twenty long ones of ${whose} are under way`, async () => {
       const ended: string[] = [];
       const long = Array.from({ length: 20 }, (_, at) =>
-        inTurns([accountOf(), agentOf(at)], busy(8)).then(() => ended.push("long")),
+        inTurns([accountOf(), agentOf(at)], busy(at === 0 ? 40 : 8)).then(() => ended.push("long")),
       );
-      await inTurns(["account", "short"], busy(14)).then(() => ended.push("short"));
+      await inTurns(["account", "short"], busy(8)).then(() => ended.push("short"));
       assert.deepEqual(ended, ["short"]);
       await Promise.all(long);
       assert.equal(ended.length, 21);
     });
   }
+
+  test("computations of one agent end one after the other", async () => {
+    const ended: number[] = [];
+    const each = [0, 1, 2].map(at =>
+      inTurns(["account", "agent"], busy(6 + at)).then(() => {
+        ended.push(at);
+        return [...ended];
+      }),
+    );
+    assert.deepEqual(await Promise.all(each), [[0], [0, 1], [0, 1, 2]]);
+  });
+
+  test("many short computations that begin together share a slice, and timers are served meanwhile", async () => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
+    const each = Array.from({ length: 30 }, (_, at) => inTurns(["account", `agent ${at}`], busy(1)));
+    await Promise.all(each);
+    clearInterval(timer);
+    assert.ok(ticks >= 3, String(ticks));
+  });
 
   test("timers are served between slices", async () => {
     let ticks = 0;
