@@ -5,10 +5,17 @@ import type { RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { claimAcross, placesByNext } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
-import { claimDue, claimedColumns, nextDue, nextPastFull } from "./claim-statements.ts";
-import { ClaimTurns } from "./claim-turns.ts";
+import {
+  claimDue,
+  claimedColumns,
+  claimShares,
+  lookForAgents,
+  nextDue,
+  nextPastFull,
+} from "./claim-statements.ts";
+import { ClaimTurns, type FoundAgent } from "./claim-turns.ts";
 import { leasedBy } from "./of-traces.ts";
-import { firstEntry, type QueueStarts } from "./queue-starts.ts";
+import { firstEntry, type QueueStarts, type Start } from "./queue-starts.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -76,8 +83,7 @@ function hasFullAgents({ fullAgents = [] }: Skipped): boolean {
 }
 
 async function claimIn(db: Database, due: DueRuns): Promise<Claim> {
-  const { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], starts } = due;
-  const { turns = new ClaimTurns() } = due;
+  const { lease, leaseMs, inHand = [], starts, turns = new ClaimTurns() } = due;
   const from = (await starts?.of(db)) ?? firstEntry;
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
@@ -101,15 +107,53 @@ async function claimIn(db: Database, due: DueRuns): Promise<Claim> {
   const retried = abandoned.rows.filter(run => run.state === "running");
   const ended = abandoned.rows.filter(run => run.state === "error");
   if (retried.length > 0) return { runs: retried, ended };
-  const { rows } = await db.pool.query<ClaimedRun>({
-    ...claimDue,
-    values: [
-      ...[lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents, from.due, from.waiting],
-      ...[turns.accounts, turns.agents, turns.agentsAfter(db)],
-    ],
-  });
-  turns.note(db, rows);
-  return { runs: rows, ended };
+  return { runs: await takeDue(db, { ...due, turns }, from), ended };
+}
+
+async function takeDue(
+  db: Database,
+  due: DueRuns & { turns: ClaimTurns },
+  from: Start,
+): Promise<ClaimedRun[]> {
+  const { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], turns } = due;
+  const waitingMax = Math.max(0, Math.min(resumedMax, Math.ceil(runsMax / 2)));
+  const mayBeMore = (runs: number, waited: number) => runs >= runsMax || (waited >= waitingMax && waited > 0);
+  if (!turns.hasBacklog(db) && fullAgents.length === 0) {
+    const { rows } = await db.pool.query<ClaimedRun>({
+      ...claimDue,
+      values: [lease, leaseMs, runsMax, waitingMax, inHand, from.due, from.waiting],
+    });
+    turns.note(db, rows, 0);
+    turns.setBacklog(db, mayBeMore(rows.length, rows.filter(({ detail }) => detail).length));
+    return rows;
+  }
+  for (;;) {
+    const isKnown = turns.knows(db, runsMax);
+    if (!isKnown) {
+      const values = [inHand, fullAgents, turns.after(db), from.due, from.waiting];
+      turns.found(db, (await db.pool.query<FoundAgent>({ ...lookForAgents, values })).rows);
+    }
+    const { waiting, due: pending } = turns.take(db, runsMax, waitingMax, fullAgents);
+    const waited = sum(waiting);
+    const asked = waited + sum(pending);
+    if (asked === 0 && !isKnown && !turns.isThrough(db)) continue;
+    turns.setBacklog(db, mayBeMore(asked, waited));
+    if (asked === 0) return [];
+    const shares = [
+      ...[[...waiting.keys()], [...waiting.values()], from.waiting],
+      ...[[...pending.keys()], [...pending.values()], from.due],
+    ];
+    const { rows } = await db.pool.query<ClaimedRun>({
+      ...claimShares,
+      values: [lease, leaseMs, inHand, ...shares],
+    });
+    turns.note(db, rows, asked);
+    return rows;
+  }
+}
+
+function sum(counts: Map<string, number>): number {
+  return counts.values().reduce((all, count) => all + count, 0);
 }
 
 /**

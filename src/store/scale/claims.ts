@@ -3,7 +3,7 @@ import { type Database, isTransient } from "../db.ts";
 import type { ClaimTurns } from "../runs/claim-turns.ts";
 import type { Claim, DueRuns } from "../runs/claims.ts";
 import { firstEntry } from "../runs/queue-starts.ts";
-import { allPlaces, placesFound } from "./places.ts";
+import { allPlaces } from "./places.ts";
 
 type Work = {
   claim: (place: Database, due: DueRuns) => Promise<Claim>;
@@ -11,6 +11,8 @@ type Work = {
   nextDueMs?: (place: Database) => Promise<number | undefined>;
 };
 
+/** How many agents are asked for at a time: the next claim goes on behind them. */
+const agentsMax = 256;
 /** What one place is asked for at least, since each statement has a price of its own. */
 const shareMin = 8;
 
@@ -53,24 +55,27 @@ export async function claimAcross(
 
 async function placesDue(
   db: Database,
-  { inHand = [], fullAgents = [], starts }: DueRuns,
+  { inHand = [], fullAgents = [], starts, turns }: DueRuns & { turns: ClaimTurns },
 ): Promise<Database[]> {
   try {
     const from = (await starts?.of(db)) ?? firstEntry;
-    return await placesFound(db, {
+    const { rows } = await db.pool.query<{ agentId: string }>({
       name: "agents_with_due_runs",
       // A crashed worker's run is claimed whatever else its agent has under way.
-      text: `select agent_id as "agentId", min(due_at) as due_at from (
-          select agent_id, due_at from runs where kind <> 'manual' and state = 'pending'
+      text: `select agent_id as "agentId" from (
+          select agent_id from runs where kind <> 'manual' and state = 'pending'
             and due_at <= now() and due_at >= $3::timestamptz and agent_id <> all ($2::uuid[])
-          union all select agent_id, next_try_at from runs where kind <> 'manual'
+          union all select agent_id from runs where kind <> 'manual'
             and next_try_at <= now() and next_try_at >= $4::timestamptz
             and id <> all ($1::uuid[]) and agent_id <> all ($2::uuid[])
-          union all select agent_id, lease_until from runs where kind <> 'manual'
+          union all select agent_id from runs where kind <> 'manual'
             and lease_until < now() and lease_until >= $5::timestamptz and id <> all ($1::uuid[])
-        ) due group by agent_id order by due_at`,
-      values: [inHand, fullAgents, from.due, from.waiting, from.lease],
+        ) due group by agent_id order by agent_id <= $6::uuid, agent_id limit ${agentsMax}`,
+      values: [inHand, fullAgents, from.due, from.waiting, from.lease, turns.after(db)],
     });
+    turns.lookedTo(db, rows.length < agentsMax ? undefined : rows.at(-1)!.agentId);
+    const found = await db.places!.of(rows.map(({ agentId }) => agentId));
+    return [...new Set(found.values())];
   } catch (error) {
     if (!isTransient(error)) throw error;
     return allPlaces(db);
