@@ -1,5 +1,5 @@
 // Loads stored traces: opens, merges and derives their batches.
-import type { HeapSemaphore } from "./load/heap-semaphore.ts";
+import type { HeapSemaphore, Taken } from "./load/heap-semaphore.ts";
 import { type ReadBy, readTraceBy, sameReadBy } from "./model/conventions/read-by.ts";
 import type { TraceReading } from "./model/conventions/read-trace.ts";
 import { translateSpans } from "./model/conventions/translate.ts";
@@ -15,6 +15,7 @@ import { tellOfWork } from "./model/work.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
 import type { Derivation } from "./store/traces/stale.ts";
+import type { Owners } from "./threads/fair-queue.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 import { readRedactions } from "./wire/redactions.ts";
@@ -69,7 +70,7 @@ export async function* openEach(
       // Dropped once it is opened: a portion may be 32 MB before decompression.
       portion.loaded.delete(traceId);
       asked.delete(traceId);
-      const outcome = await heap.alone(() => openOne(batches, heap, signal));
+      const outcome = await openOne(batches, heap, { signal });
       if (!outcome) return;
       yield outcome;
     }
@@ -81,13 +82,26 @@ export async function* openEach(
  * Opens traces that are needed together, in the order given; one that does not exist is left out. Undefined if `signal`
  * is aborted first. Throws PAYLOAD_TOO_LARGE if together they are larger than one trace may be.
  */
-export function holdTraces(
+export async function holdTraces(
   db: Database,
   traceIds: string[],
   heap: HeapSemaphore,
   signal?: AbortSignal,
 ): Promise<OpenTraces | undefined> {
-  return heap.alone(() => hold(db, traceIds, heap, signal));
+  const held = await heap.alone(() => hold(db, traceIds, heap, bytes => heap.tryTake(bytes)));
+  if (typeof held !== "number") return held;
+  // Others are opened while this one waits, and what it decompressed is dropped.
+  const taken = await heap.take(held, signal);
+  if (!taken) return undefined;
+  try {
+    return (await hold(db, traceIds, heap, bytes => {
+      taken.grow(bytes - held);
+      return taken;
+    })) as OpenTraces;
+  } catch (error) {
+    taken.release();
+    throw error;
+  }
 }
 
 /** Opens one trace for the duration of `use`; undefined if it does not exist. Throws PAYLOAD_TOO_LARGE. */
@@ -106,12 +120,13 @@ export async function withTrace<T>(
   }
 }
 
+/** How many bytes it needs, if `take` gives nothing. */
 async function hold(
   db: Database,
   traceIds: string[],
   heap: HeapSemaphore,
-  signal: AbortSignal | undefined,
-): Promise<OpenTraces | undefined> {
+  take: (bytes: number) => Taken | undefined,
+): Promise<OpenTraces | number> {
   const scanned: ScannedTrace[] = [];
   let bytes = 0;
   // One at a time: together their batches may be as large as those of one trace.
@@ -123,8 +138,8 @@ async function hold(
     if (!heap.fits(bytes)) throw tooManyValues();
     scanned.push(trace);
   }
-  const taken = await heap.take(bytes, signal);
-  if (!taken) return undefined;
+  const taken = take(bytes);
+  if (!taken) return bytes;
   try {
     const traces = scanned.map(trace => open(trace));
     taken.grow(traces.reduce((sum, { heapBytes }) => sum + heapBytes, -bytes));
@@ -135,18 +150,22 @@ async function hold(
   }
 }
 
-/** `besideBytes`: heap that is needed as long as the trace is open. Undefined if `signal` is aborted first. */
+type OpenOptions = {
+  signal?: AbortSignal | undefined;
+  /** Whose turn it is. */
+  owners?: Owners;
+  /** Heap that is needed as long as the trace is open. */
+  besideBytes?: number;
+};
+
+/** Opens a trace once there is room for it, while others may be opened; undefined if `signal` is aborted first. */
 export async function openOne(
   stored: StoredBatches,
   heap: HeapSemaphore,
-  signal: AbortSignal | undefined,
-  besideBytes = 0,
+  { signal, owners, besideBytes = 0 }: OpenOptions = {},
 ): Promise<TraceOutcome | undefined> {
   const { traceId } = stored;
-  try {
-    const scanned = scanTrace(stored, heap);
-    const taken = await heap.take(scanned.heapBytes + besideBytes, signal);
-    if (!taken) return undefined;
+  const openIn = (scanned: ScannedTrace, taken: Taken): TraceOutcome => {
     try {
       const loaded = open(scanned);
       taken.grow(loaded.heapBytes - scanned.heapBytes);
@@ -155,6 +174,19 @@ export async function openOne(
       taken.release();
       throw error;
     }
+  };
+  try {
+    const opened = await heap.alone(async () => {
+      if (signal?.aborted) return undefined;
+      const scanned = scanTrace(stored, heap);
+      const bytes = scanned.heapBytes + besideBytes;
+      const taken = heap.tryTake(bytes, owners);
+      return taken ? openIn(scanned, taken) : bytes;
+    }, owners);
+    if (typeof opened !== "number") return opened;
+    // What was decompressed is dropped while it waits.
+    const taken = await heap.take(opened, signal, owners);
+    return taken && openIn(scanTrace(stored, heap), taken);
   } catch (error) {
     return error instanceof Refusal ? { traceId, refusal: error } : { traceId, error };
   }

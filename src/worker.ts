@@ -44,6 +44,8 @@ export type WorkerDeps = RunDeps & {
 // enough that a thread that dies holds up little.
 const claimMax = 32;
 const inHandMax = 128;
+// An agent or account that may have fewer further ones waits until more of its runs have ended.
+const claimMin = claimMax / 4;
 // Runs that are evaluated and wait to be stored, in as few statements as can be. They hold no place.
 const evaluatedMax = 4 * claimMax;
 // Runs that may wait for the judge: a whole claim of others always fits beside them.
@@ -115,16 +117,24 @@ export class RunWorker {
   }
 
   /**
-   * Agents with at least as many runs under evaluation as there are free places, and all agents of an account with three
-   * times as many: one whose runs take long never fills all of them, and those of others are claimed past its queue.
+   * How many runs to claim, and the agents that have their share of the places: of what the others leave free, half for an
+   * agent and three quarters for an account. One whose runs take long never fills all of them, and those of others are claimed
+   * past its queue.
    */
-  async #fullAgents(): Promise<string[]> {
+  async #room(): Promise<{ runsMax: number; fullAgents: string[] }> {
     const free = this.#free();
     const open = [...this.#inHand.values()].filter(({ id }) => !this.#evaluated.has(id));
-    const holding = (owner: "accountId" | "agentId", places: number) =>
-      [...Map.groupBy(open, run => run[owner])].flatMap(([id, runs]) => (runs.length >= places ? [id] : []));
-    const ofAccounts = await listAgentsOf(this.#deps.db, holding("accountId", 3 * free));
-    return [...holding("agentId", free), ...ofAccounts];
+    let runsMax = Math.min(claimMax, free, evaluatedMax - this.#evaluated.size);
+    const full = (owner: "accountId" | "agentId", times: number) =>
+      [...Map.groupBy(open, run => run[owner])].flatMap(([id, { length }]) => {
+        const left = Math.floor((times * free - length) / (times + 1));
+        if (left < claimMin) return [id];
+        runsMax = Math.min(runsMax, left);
+        return [];
+      });
+    const ofAgents = full("agentId", 1);
+    const ofAccounts = await listAgentsOf(this.#deps.db, full("accountId", 3));
+    return { runsMax, fullAgents: [...ofAgents, ...ofAccounts] };
   }
 
   /** Places for further runs: those that are only to be stored hold none. */
@@ -139,7 +149,7 @@ export class RunWorker {
 
   /** Resolves to the ms after which to claim again. */
   async #claim(): Promise<number> {
-    const runsMax = Math.min(claimMax, this.#free(), evaluatedMax - this.#evaluated.size);
+    const { runsMax, fullAgents } = await this.#room();
     if (runsMax <= 0) {
       this.#setClaiming(false);
       this.#deps.onBacklog?.();
@@ -148,7 +158,7 @@ export class RunWorker {
     const { db, events, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
-    const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
+    const skipped = { inHand, fullAgents, starts: this.#starts };
     const places = { runsMax, resumedMax, turns: this.#turns, ...skipped };
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
@@ -260,7 +270,8 @@ export class RunWorker {
     const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, heap, signal });
     if (refreshed === staleMax || (await continueRereading(db))) return 0;
     const inHand = [...this.#inHand.keys()];
-    const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
+    const { fullAgents } = await this.#room();
+    const skipped = { inHand, fullAgents, starts: this.#starts };
     const places = { ...skipped, resumes: admission.free > 0 };
     const dueMs = await nextDueMs(db, places);
     return Math.max(1, Math.min(dueMs ?? this.#idleMaxMs, this.#idleMaxMs));

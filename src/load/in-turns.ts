@@ -37,7 +37,7 @@ export async function openInTurns(
       if (!batches) continue;
       // Dropped once it is opened: a portion may be 32 MB before decompression.
       portion.loaded.delete(traceId);
-      const outcome = await heap.alone(() => openOne(batches, heap, signal, besideBytes), owners);
+      const outcome = await openOne(batches, heap, { signal, owners, besideBytes });
       if (!outcome) return;
       each(outcome);
     }

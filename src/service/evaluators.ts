@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import type { Addresses } from "../store/db.ts";
-import { readingHeapMb, traceLimits } from "../threads/heap.ts";
+import { passingHeapBytes, readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphore.ts";
 
 export type EvaluatorThreadData = {
@@ -79,7 +79,8 @@ export class Evaluators {
   #start(leads: boolean): void {
     const { config, addresses, log, onEvent } = this.#options;
     const workerData: EvaluatorThreadData = { config, addresses, leads };
-    const maxOldGenerationSizeMb = readingHeapMb(traceLimits(config.bounds.traceBytesMax));
+    const limits = traceLimits(config.bounds.traceBytesMax);
+    const maxOldGenerationSizeMb = readingHeapMb(limits, passingHeapBytes(limits));
     const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb },

@@ -39,6 +39,11 @@ export function traceHeapBytes({ bytes, elements }: TraceLimits): number {
   return elements * storedElementBytes + bytes * textFactor;
 }
 
+/** The heap beside that for small traces, which do not wait while a large one does. */
+export function passingHeapBytes(limits: TraceLimits): number {
+  return traceHeapBytes(limits) / 8;
+}
+
 /** The heap of this many values parsed from JSON text. */
 export function keptValuesBytes(values: number): number {
   return values * storedElementBytes;

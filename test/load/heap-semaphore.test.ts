@@ -1,8 +1,8 @@
-// The memory budget for traces in a thread: never exceeded, first come first served, and nobody waits forever.
+// The memory budget for traces in a thread: never exceeded, served by turns, and nobody waits forever.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
-import { traceHeapBytes } from "../../src/threads/heap.ts";
+import { passingHeapBytes, traceHeapBytes } from "../../src/threads/heap.ts";
 
 const limits = { bytes: 1_000, elements: 100 };
 const whole = traceHeapBytes(limits);
@@ -16,12 +16,11 @@ test("one trace of the maximum size fits, and no larger one", () => {
 test("a trace that does not fit waits until enough is released, and later ones wait behind it", async () => {
   const heap = new HeapSemaphore(limits);
   const taken: string[] = [];
-  const take = (name: string, bytes: number) =>
-    heap.alone(async () => {
-      const share = (await heap.take(bytes))!;
-      taken.push(name);
-      return share;
-    });
+  const take = async (name: string, bytes: number) => {
+    const share = (await heap.take(bytes))!;
+    taken.push(name);
+    return share;
+  };
   const [a, b] = await Promise.all([take("a", whole / 2), take("b", whole / 2)]);
   const large = take("large", whole);
   const small = take("small", 1);
@@ -34,6 +33,24 @@ test("a trace that does not fit waits until enough is released, and later ones w
   (await large).release();
   await small;
   assert.deepEqual(taken, ["a", "b", "large", "small"]);
+});
+
+test("small traces pass one that waits, which waits for no longer, and leave room for other accounts", async () => {
+  const heap = new HeapSemaphore(limits);
+  const held = (await heap.take(whole))!;
+  const large = heap.take(whole);
+  const small = Math.floor(passingHeapBytes(limits) / 8);
+  const passed = Array.from({ length: 10 }, () => heap.tryTake(small, ["many", "agent"]));
+  assert.equal(passed.filter(share => share).length, 4);
+  assert.equal(heap.tryTake(2 * small, ["one", "agent"]), undefined);
+  assert.ok(heap.tryTake(small, ["one", "agent"]));
+  held.release();
+  assert.ok(await large);
+  for (const share of passed) share?.release();
+  const later = heap.take(1);
+  assert.ok(heap.tryTake(small, ["many", "agent"]));
+  (await large)!.release();
+  assert.ok(await later);
 });
 
 test("a share that grew blocks others until it is released", async () => {
