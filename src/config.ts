@@ -85,6 +85,8 @@ export type Config = {
   /** Connections to the database that all processes of this machine may have. Undefined: what the database allows. */
   readonly databaseConnections: number | undefined;
   readonly bounds: Bounds;
+  /** Of an account, to be evaluated automatically. */
+  readonly pendingRunsMax: number;
   readonly logLevel: LogLevel;
   /** Absent from the environment: text where standard output is a terminal, else JSON. */
   readonly logFormat: LogFormat;
@@ -168,6 +170,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
       traceSpansMax: env.SVC_TRACE_SPANS_MAX,
       traceBytesMax: env.SVC_TRACE_BYTES_MAX,
     },
+    pendingRunsMax: env.SVC_PENDING_RUNS_MAX,
     logLevel: env.SVC_LOG_LEVEL,
     logFormat: env.SVC_LOG_FORMAT,
   });

@@ -1,6 +1,7 @@
 // Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
 import { hash } from "node:crypto";
 import {
+  type Admitting,
   type FindKey,
   type FindStoring,
   findKey,
@@ -48,6 +49,7 @@ export type IngestOutcome =
 
 export type IngestDeps = FindAgents &
   FindKey &
+  Admitting &
   FindStoring & {
     preparer: Preparer;
     writer: TraceWriter;
@@ -81,7 +83,7 @@ export async function ingestSample(deps: IngestDeps, agentId: string): Promise<S
 }
 
 async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestRequest): Promise<IngestOutcome> {
-  const body = await withBody(request, key, (bytes, mediaType) =>
+  const body = await withBody(deps, request, key, (bytes, mediaType) =>
     deps.preparer.prepare(bytes, mediaType, readersOf(key), ownersOf(key)),
   );
   return body.path === "canonical"

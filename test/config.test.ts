@@ -47,6 +47,7 @@ test("an empty environment gives a service on this machine with the embedded dat
       traceSpansMax: 200_000,
       traceBytesMax: 268_435_456,
     },
+    pendingRunsMax: 200_000,
     logLevel: "info",
     logFormat: process.stdout.isTTY ? "text" : "json",
   });
@@ -97,6 +98,7 @@ test("every variable is read", () => {
     SVC_REQUEST_ELEMENTS_MAX: "5000",
     SVC_TRACE_SPANS_MAX: "20",
     SVC_TRACE_BYTES_MAX: "40000000",
+    SVC_PENDING_RUNS_MAX: "30",
     SVC_LOG_LEVEL: "debug",
     SVC_LOG_FORMAT: "text",
   });
@@ -145,6 +147,7 @@ test("every variable is read", () => {
       traceSpansMax: 20,
       traceBytesMax: 40_000_000,
     },
+    pendingRunsMax: 30,
     logLevel: "debug",
     logFormat: "text",
   });

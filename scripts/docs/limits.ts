@@ -50,7 +50,7 @@ const quotaVariables: Record<QuotaNoun, string> = {
 const src = join(import.meta.dirname, "../../src");
 
 export function limitTables(): string {
-  const { bounds, debounceMs, debounceCapMs, judgeDeadlineMs, quotas } = readConfig({});
+  const { bounds, pendingRunsMax, debounceMs, debounceCapMs, judgeDeadlineMs, quotas } = readConfig({});
   const section = (title: string, rows: string[][]) =>
     `## ${title}\n\n${table(["Limit", "Value", ""], rows)}`;
   const set = (variable: string) => `set by ${code(variable)}`;
@@ -69,6 +69,11 @@ export function limitTables(): string {
         "Requests of a key, or of a project",
         "no limit",
         `up to ${number(requestsPerMinuteMax)} per minute can be [set](operating.md#rate-limits); more is 429`,
+      ],
+      [
+        "Traces of an account that wait to be evaluated",
+        number(pendingRunsMax),
+        `${set("SVC_PENDING_RUNS_MAX")}; counted every 5 s, and more is 429 with ${code("Retry-After")}`,
       ],
       ["`x-request-id`", "1 to 255 printable ASCII characters", ""],
       [

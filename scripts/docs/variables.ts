@@ -147,6 +147,10 @@ const described: Record<string, Described> = {
   SVC_REQUEST_ELEMENTS_MAX: { about: "Values in one request: JSON objects, lists and their entries." },
   SVC_TRACE_SPANS_MAX: { about: "Spans in one merged trace." },
   SVC_TRACE_BYTES_MAX: { about: "Bytes in one merged trace." },
+  SVC_PENDING_RUNS_MAX: {
+    about:
+      "Traces of one account that may wait to be evaluated; while there are as many, further requests are 429.",
+  },
   SVC_LOG_LEVEL: { about: "The minimum level of log lines." },
   SVC_LOG_FORMAT: {
     about: "`json`: one JSON object per line, for a log collector.",
@@ -176,6 +180,7 @@ const defaults: Record<string, unknown> = (() => {
     SVC_REQUEST_ELEMENTS_MAX: config.bounds.requestElementsMax,
     SVC_TRACE_SPANS_MAX: config.bounds.traceSpansMax,
     SVC_TRACE_BYTES_MAX: config.bounds.traceBytesMax,
+    SVC_PENDING_RUNS_MAX: config.pendingRunsMax,
     SVC_LOG_LEVEL: config.logLevel,
   };
 })();

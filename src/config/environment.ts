@@ -129,6 +129,7 @@ export const environment = z.object({
   SVC_TRACE_SPANS_MAX: integer(1, 2_000_000).default(200_000),
   // The minimum still takes any single request; the maximum is what one bytea can hold.
   SVC_TRACE_BYTES_MAX: integer(31_457_280, 1_000_000_000).default(268_435_456),
+  SVC_PENDING_RUNS_MAX: integer(1, 100_000_000).default(200_000),
   SVC_LOG_LEVEL: oneOf(logLevels).default("info"),
   SVC_LOG_FORMAT: oneOf(logFormats).default(() => (process.stdout.isTTY ? "text" : "json")),
 });

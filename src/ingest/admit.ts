@@ -32,6 +32,12 @@ export type FindKey = {
   findKey: (hash: string) => Promise<AdmittedKey | undefined>;
 };
 
+/** What a request is admitted by, once its key is found. */
+export type Admitting = {
+  /** Throws RATE_LIMITED while the account has too many traces waiting to be evaluated. */
+  requireRoom: (accountId: string) => Promise<void>;
+};
+
 export type FindStoring = {
   /** What the project redacts now, and the revision of its privacy settings. Never cached. */
   findStoring: (projectId: string) => Promise<{ revision: number; storing: StoringRules | null }>;
@@ -54,13 +60,15 @@ function requireVerified(key: AdmittedKey): void {
   });
 }
 
-/** Reads the body for the duration of `use`. */
+/** Reads the body for the duration of `use`, if the key's account may send any. */
 export async function withBody<T>(
+  { requireRoom }: Admitting,
   request: IngestRequest,
   key: AdmittedKey,
   use: (bytes: Buffer, mediaType: MediaType) => Promise<T>,
 ): Promise<T> {
   requireVerified(key);
+  await requireRoom(key.accountId);
   const mediaType = readMediaType(request.contentType);
   const encoding = readContentEncoding(request.contentEncoding);
   const { bytes, release } = await request.readBody(encoding, mediaType, key);

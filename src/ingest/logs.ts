@@ -15,6 +15,7 @@ import type { RecordsOutcome } from "../store/traces/records.ts";
 import type { RecordsWrite, SentRecords } from "../store/traces/waiting-records.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import {
+  type Admitting,
   type FindKey,
   type FindStoring,
   findKey,
@@ -45,6 +46,7 @@ export type LogsOutcome = { accepted: AcceptedRecords[]; refused: RefusedRecords
 
 export type LogsDeps = FindAgents &
   FindKey &
+  Admitting &
   FindStoring & {
     preparer: Preparer;
     /** Commits the records, and joins those whose span is stored. */
@@ -75,7 +77,9 @@ export async function ingestLogs(deps: LogsDeps, request: IngestRequest): Promis
 }
 
 async function receive(deps: LogsDeps, key: AdmittedKey, request: IngestRequest): Promise<LogsOutcome> {
-  const services = await withBody(request, key, (bytes, mediaType) => prepare(deps, key, bytes, mediaType));
+  const services = await withBody(deps, request, key, (bytes, mediaType) =>
+    prepare(deps, key, bytes, mediaType),
+  );
   const outcomes = await inTurns(services, service => storeService(deps, key, service));
   const accepted = outcomes.flatMap(outcome => outcome.accepted);
   return { accepted, refused: outcomes.flatMap(outcome => outcome.refused) };

@@ -13,6 +13,7 @@ import { openProbes } from "../remote/judge/probe.ts";
 import { KeyUses } from "../store/accounts/key-uses.ts";
 import { subscribe } from "../store/events.ts";
 import { requireConnection } from "../store/runs/agent-connections.ts";
+import { requireRoomFor } from "../store/runs/pending.ts";
 import { openStore } from "../store/scale/open.ts";
 import { JoinRetry } from "../store/traces/join-retry.ts";
 import type { NamedTrace } from "../store/traces/otlp-ids.ts";
@@ -108,6 +109,7 @@ export async function serveHttp(
   };
   const ingest: IngestDeps = {
     ...lookups(ingestion, vault),
+    requireRoom: requireRoomFor(ingestion, { max: config.pendingRunsMax }),
     preparer,
     writer: new TraceWriter(ingestion, {
       ...mergeLimits,

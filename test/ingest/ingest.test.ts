@@ -55,6 +55,7 @@ function play({ admitted = key, ...played }: Played = {}) {
   const writes: TraceWrite[] = [];
   const answered: IngestionAnswer[][] = [];
   const deps: IngestDeps = {
+    requireRoom: async () => {},
     findKey: async hash => (hash === hashKey("right").toString("hex") ? admitted : undefined),
     findAgent: async id => (id === agent.id ? agent : undefined),
     findAgentByServiceName: async (_, name) => (name === "agent" ? agent : undefined),

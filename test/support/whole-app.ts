@@ -50,6 +50,7 @@ export async function startWholeApp(): Promise<TestApp> {
       findKey: async (hash: string) => (await admitKeys(db, vault, [Buffer.from(hash, "hex")])).get(hash),
       findStoring: (projectId: string) => findStoringRules(db, vault, projectId),
       findAgent: async (id: string) => (await findAgentsByIds(db, [id])).get(id),
+      requireRoom: async () => {},
       findAgentByServiceName: async (projectId: string, serviceName: string) =>
         (await findAgentsByServiceName(db, [{ projectId, serviceName }])).get(
           serviceKey(projectId, serviceName),

@@ -5,7 +5,7 @@ export const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agen
   extract(epoch from judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", detail`;
 
 // Conditions of the indexes by agent, as the schema writes them; no other index fits these.
-const isPending = "(case when state = 'pending' then kind end) = 'passive'";
+export const isPending = "(case when state = 'pending' then kind end) = 'passive'";
 const isWaiting = "(case when kind = 'passive' then next_try_at end) is not null";
 
 // Passive runs only. Spelled "not manual", and without the state for waiting and leased runs, so that only the index in

@@ -1,7 +1,8 @@
-// 429: a key or project that has a rate limit may send that many requests a minute, to all processes together.
+// 429: a key or project that has a rate limit may send that many requests a minute, to all processes together, and an account
+// may have so many traces waiting to be evaluated.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makeKey } from "../../support/app.ts";
+import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { type Answer, refused, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -80,4 +81,21 @@ test("a limit is a whole number from 1 to a million, or null", async () => {
       .put(`/api/projects/${service.projectId}/rate-limit`, { requestsPerMinute })
       .expect(400);
   }
+});
+
+test("an account with as many traces waiting as it may have is told when to retry, before its body is read", async t => {
+  const full = await startTestService({ config: { roles: ["http"], pendingRunsMax: 3 } });
+  t.after(() => full.stop());
+  await full.db.pool.query(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at)
+      select gen_random_uuid(), gen_random_uuid(), $1, 'passive', 'pending', now() from generate_series(1, 3)`,
+    [full.agent.id],
+  );
+  const answer = await send({ url: full.url, key: full.key }, { body: "no JSON" });
+  const { hint } = refused(answer, 429, "RATE_LIMITED");
+  assert.equal(answer.headers["retry-after"], "5");
+  assert.match(hint ?? "", /^Retry in 5 s: nothing was stored/);
+  const other = await full.signUp();
+  const [{ key }, { id }] = [await makeKey(other), await makeAgent(other)];
+  assert.equal((await send({ url: full.url, key }, { body: canonicalBody(id) })).status, 201);
 });
