@@ -156,13 +156,15 @@ type OpenOptions = {
   owners?: Owners;
   /** Heap that is needed as long as the trace is open. */
   besideBytes?: number;
+  /** Called before anything is read of it. */
+  onBegin?: (() => void) | undefined;
 };
 
 /** Opens a trace once there is room for it, while others may be opened; undefined if `signal` is aborted first. */
 export async function openOne(
   stored: StoredBatches,
   heap: HeapSemaphore,
-  { signal, owners, besideBytes = 0 }: OpenOptions = {},
+  { signal, owners, besideBytes = 0, onBegin }: OpenOptions = {},
 ): Promise<TraceOutcome | undefined> {
   const { traceId } = stored;
   const openIn = (scanned: ScannedTrace, taken: Taken): TraceOutcome => {
@@ -178,6 +180,7 @@ export async function openOne(
   try {
     const opened = await heap.alone(async () => {
       if (signal?.aborted) return undefined;
+      onBegin?.();
       const scanned = scanTrace(stored, heap);
       const bytes = scanned.heapBytes + besideBytes;
       const taken = heap.tryTake(bytes, owners);

@@ -67,6 +67,8 @@ export type Wait = { nextTryMs: number; reason: string; tried: boolean };
 
 /** The end of each run. A run that is aborted has none: the worker still holds it. */
 export type RunEnds = {
+  /** Called before anything of a run's trace is read. */
+  opening?: (run: ClaimedRun) => void;
   /**
    * Called when a run starts. Its trace keeps its share of the heap until `release` is called, once nothing quotes the
    * trace any more. Without this callback the share is released when the run ends.
@@ -108,7 +110,8 @@ export async function evaluateRuns(
   const wanted = [...runsOf].map(([traceId, ofTrace]) => {
     const { accountId, agentId } = ofTrace[0]!;
     const besideBytes = ofTrace.reduce((sum, run) => sum + runBytes(run, tests.get(agentId)!), 0);
-    return { traceId, owners: [accountId, agentId] as const, besideBytes };
+    const onBegin = () => ofTrace.forEach(run => ends.opening?.(run));
+    return { traceId, owners: [accountId, agentId] as const, besideBytes, onBegin };
   });
   const begin = (outcome: TraceOutcome) => {
     const runsOfTrace = runsOf.get(outcome.traceId)!;

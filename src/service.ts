@@ -24,9 +24,10 @@ import { countJudgeCall, listen, type ServiceOptions, serveHttp } from "./servic
 import { type Opened, openParts } from "./service/parts.ts";
 import { ThreadedErasures } from "./service/threaded-erasures.ts";
 import { readConnectionLimit } from "./store/connection-limit.ts";
-import type { Addresses } from "./store/db.ts";
+import type { Addresses, Database } from "./store/db.ts";
 import { clearWaits } from "./store/judge/states.ts";
 import { prepareDatabase, untilAnswered } from "./store/prepare.ts";
+import { giveBackRuns } from "./store/runs/claims.ts";
 import { retryWaitingSoon } from "./store/runs/waiting.ts";
 import { readClusterLimit } from "./store/scale/nodes.ts";
 import { openStore } from "./store/scale/open.ts";
@@ -86,7 +87,7 @@ export async function startService(
       // The limits of judges, such as a Retry-After, are those of a process: a restart clears them.
       await untilAnswered(() => clearWaits(db));
       await untilAnswered(() => retryWaitingSoon(db, null, 0));
-      const started = startEvaluators(config, addresses, log);
+      const started = startEvaluators(config, addresses, db, log);
       evaluators = started;
       closing.push(() => started.stop());
     }
@@ -166,11 +167,12 @@ function logTargets(config: Config, log: Logger): void {
   );
 }
 
-function startEvaluators(config: Config, addresses: Addresses, log: Logger): Evaluators {
+function startEvaluators(config: Config, addresses: Addresses, db: Database, log: Logger): Evaluators {
   return new Evaluators({
     config,
     addresses,
     log,
+    giveBack: held => giveBackRuns(db, held),
     onEvent(message) {
       if (message.type === "judge") countJudgeCall(message.call);
       else metrics.runs.inc({ outcome: message.state === "error" ? "error" : (message.verdict ?? "none") });

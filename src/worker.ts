@@ -26,6 +26,7 @@ import {
 } from "./store/runs/claims.ts";
 import { QueueStarts } from "./store/runs/queue-starts.ts";
 import type { FairSemaphore } from "./threads/fair-semaphore.ts";
+import type { HeldRuns } from "./worker/held-runs.ts";
 import { publishRunning, ResultWriter } from "./worker/result-writer.ts";
 
 export type WorkerDeps = RunDeps & {
@@ -36,6 +37,8 @@ export type WorkerDeps = RunDeps & {
   idleMaxMs?: number;
   /** Called when it has claimed as many runs as it takes at a time, or can take no more: others may be due. */
   onBacklog?: () => void;
+  /** Told what it holds. */
+  held?: HeldRuns;
   /** Called for every run that ended. */
   onEnd?: (state: RunState, verdict: string | null) => void;
 };
@@ -165,6 +168,8 @@ export class RunWorker {
     this.#setClaiming(runs.length > 0);
     if (runs.length === runsMax) this.#deps.onBacklog?.();
     if (runs.length === 0) return this.#idleMs();
+    const runIds = runs.map(({ id }) => id);
+    this.#deps.held?.claim(this.#lease, runIds);
     for (const run of runs) {
       this.#inHand.set(run.id, run);
       // Viewers of a run that waited see that it continues.
@@ -188,6 +193,7 @@ export class RunWorker {
   async #evaluate(runs: ClaimedRun[]): Promise<number> {
     const unstarted = new Set(runs);
     const ends: RunEnds = {
+      opening: run => this.#deps.held?.begin(run.id),
       started: (run, release) => {
         unstarted.delete(run);
         this.#releases.set(run.id, release);
@@ -235,6 +241,7 @@ export class RunWorker {
 
   #letGo({ id }: ClaimedRun): void {
     this.#inHand.delete(id);
+    this.#deps.held?.end(id);
     this.#evaluated.delete(id);
     this.#release({ id });
   }

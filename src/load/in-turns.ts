@@ -10,6 +10,8 @@ export type Wanted = {
   owners: Owners;
   /** Heap that is needed as long as it is open. */
   besideBytes: number;
+  /** Called before anything is read of it. */
+  onBegin?: () => void;
 };
 
 /**
@@ -32,12 +34,12 @@ export async function openInTurns(
   const agents = Map.groupBy(wanted, ({ owners: [, agentId] }) => agentId);
   const share = portionBytes / agents.size;
   const openOf = async (ofAgent: Wanted[]) => {
-    for (const { traceId, owners, besideBytes } of ofAgent) {
+    for (const { traceId, ...options } of ofAgent) {
       const batches = portion.loaded.get(traceId);
       if (!batches) continue;
       // Dropped once it is opened: a portion may be 32 MB before decompression.
       portion.loaded.delete(traceId);
-      const outcome = await openOne(batches, heap, { signal, owners, besideBytes });
+      const outcome = await openOne(batches, heap, { signal, ...options });
       if (!outcome) return;
       each(outcome);
     }

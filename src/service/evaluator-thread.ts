@@ -15,10 +15,11 @@ import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { type PermitGrant, shareSemaphores } from "../threads/shared-semaphore.ts";
+import { HeldRuns } from "../worker/held-runs.ts";
 import { RunWorker } from "../worker.ts";
 import { type EvaluatorMessage, type EvaluatorThreadData, graceMs } from "./evaluators.ts";
 
-const { config, addresses, leads } = workerData as EvaluatorThreadData;
+const { config, addresses, leads, states, beats, beatMs } = workerData as EvaluatorThreadData;
 const port = parentPort!;
 const send = (message: EvaluatorMessage) => port.postMessage(message);
 
@@ -57,6 +58,7 @@ const deps = {
 };
 const worker = new RunWorker({
   ...deps,
+  held: new HeldRuns(states, claimed => send({ type: "claimed", ...claimed })),
   // Each time, a cluster asks every group of shards five times: one thread does so often, and tells the others of a backlog.
   ...(db.places && (leads ? { onBacklog: () => send({ type: "backlog" }) } : { idleMaxMs: 2_000 })),
 });
@@ -69,6 +71,8 @@ const launcher = leads
       traceBytesMax: config.bounds.traceBytesMax,
     })
   : undefined;
+
+const beat = setInterval(() => Atomics.add(beats, 0, 1), beatMs / 2);
 
 port.on("message", (message: "wake" | "stop" | PermitGrant) => {
   if (message === "stop") void stop();
@@ -85,5 +89,6 @@ async function stop(): Promise<void> {
   await outbound.close();
   await sandbox.close();
   await db.close();
+  clearInterval(beat);
   port.close();
 }

@@ -1,11 +1,13 @@
 // Starts, wakes, restarts and stops the threads that evaluate runs.
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
+import { logFault } from "../claiming.ts";
 import type { Config } from "../config.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import type { Addresses } from "../store/db.ts";
 import { passingHeapBytes, readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphore.ts";
+import { type Claimed, HeldElsewhere } from "../worker/held-runs.ts";
 
 export type EvaluatorThreadData = {
   config: Config;
@@ -15,24 +17,41 @@ export type EvaluatorThreadData = {
    * nearly all their time waiting for agents.
    */
   leads: boolean;
+  /** What it holds; see worker/held-runs.ts. */
+  states: Uint8Array<SharedArrayBuffer>;
+  /** Counts up every `beatMs` while its event loop turns. */
+  beats: Int32Array<SharedArrayBuffer>;
+  beatMs: number;
 };
 
 /** `backlog`: more runs may be due than this thread has claimed. */
-export type EvaluatorMessage = PermitRequest | EvaluatorEvent | { type: "backlog" };
+export type EvaluatorMessage =
+  | PermitRequest
+  | EvaluatorEvent
+  | { type: "backlog" }
+  | ({ type: "claimed" } & Claimed);
 
 /** Counted in the metrics. */
 export type EvaluatorEvent =
   | { type: "run"; state: string; verdict: string | null }
   | { type: "judge"; call: CountedCall };
 
-export type EvaluatorsOptions = Omit<EvaluatorThreadData, "leads"> & {
+export type EvaluatorsOptions = Pick<EvaluatorThreadData, "config" | "addresses"> & {
   log: Logger;
+  /** Gives back the runs that a thread which hung or died had claimed, and had not begun. */
+  giveBack: (held: { lease: string; runIds: string[] }) => Promise<void>;
+  script?: URL;
+  /** A thread whose event loop does not turn for this long is ended. Default: a minute. */
+  hangMs?: number;
   onEvent?: (event: EvaluatorEvent) => void;
 };
 
 /** How long a thread may take to finish its runs. */
 export const graceMs = 15_000;
 const restartMs = 1_000;
+// As long as reading a trace may take.
+const hangMsDefault = 60_000;
+const threadScript = new URL("./evaluator-thread.ts", import.meta.url);
 
 export class Evaluators {
   readonly #options: EvaluatorsOptions;
@@ -77,11 +96,31 @@ export class Evaluators {
   }
 
   #start(leads: boolean): void {
-    const { config, addresses, log, onEvent } = this.#options;
-    const workerData: EvaluatorThreadData = { config, addresses, leads };
+    const {
+      config,
+      addresses,
+      log,
+      onEvent,
+      giveBack,
+      script = threadScript,
+      hangMs = hangMsDefault,
+    } = this.#options;
+    const held = new HeldElsewhere();
+    const beats = new Int32Array(new SharedArrayBuffer(4));
+    // What has not begun is given back before its lease expires: leases are extended when a third of them is over.
+    const quietBeats = 10;
+    const beatMs = config.leaseMs / 2 / quietBeats;
+    const hangBeats = Math.ceil(hangMs / beatMs);
+    const giveBackUnbegun = () => {
+      const left = held.takeUnbegun();
+      if (left) giveBack(left).catch(error => logFault(log, error, "runs cannot be given back"));
+    };
+    const workerData: EvaluatorThreadData = {
+      ...{ config, addresses, leads, states: held.states, beats, beatMs },
+    };
     const limits = traceLimits(config.bounds.traceBytesMax);
     const maxOldGenerationSizeMb = readingHeapMb(limits, passingHeapBytes(limits));
-    const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
+    const thread = new Worker(script, {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb },
     });
@@ -89,10 +128,19 @@ export class Evaluators {
     thread.on("message", (message: EvaluatorMessage) => {
       if (message.type === "run" || message.type === "judge") onEvent?.(message);
       else if (message.type === "backlog") this.#wakeAll(thread);
+      else if (message.type === "claimed") held.claimed(message);
       else void this.#semaphores.receive(thread, message);
     });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
+    const watch = watchBeats(beats, beatMs, missed => {
+      if (missed === quietBeats) giveBackUnbegun();
+      if (missed !== hangBeats) return;
+      log.error("an evaluation thread hangs and is ended");
+      void thread.terminate();
+    });
     thread.on("exit", () => {
+      clearInterval(watch);
+      giveBackUnbegun();
       this.#threads.delete(thread);
       this.#semaphores.forget(thread);
       if (this.#stopping !== undefined) return;
@@ -103,4 +151,16 @@ export class Evaluators {
       this.#restarts.add(timer);
     });
   }
+}
+
+/** Tells how many beats of a thread are missing, once it has begun. Looks are counted: it may be this process that stood still. */
+function watchBeats(beats: Int32Array, beatMs: number, onMissing: (missed: number) => void): NodeJS.Timeout {
+  let last = 0;
+  let missed = 0;
+  return setInterval(() => {
+    const now = Atomics.load(beats, 0);
+    missed = now === last && now > 0 ? missed + 1 : 0;
+    last = now;
+    if (missed > 0) onMissing(missed);
+  }, beatMs).unref();
 }
