@@ -140,6 +140,19 @@ suite("behind the backlog of another account", () => {
     });
   }
 
+  test("a run that becomes due during four floods of 10,000 is in the next claim once 100 ms are over", async () => {
+    let ms = 0;
+    const turns = new ClaimTurns(() => ms);
+    const { projectId, agentId } = await makeSender(db);
+    for (const agent of [agentId, ...(await addAgents(projectId, 3))]) await addRuns(agent, 10_000, 100);
+    for (let count = 0; count < 3; count++) assert.equal((await claim({ fullAgents: [], turns })).length, 32);
+    const [late] = await addRuns(quiet!, 1, 1);
+    ms += 100;
+    const next = await claim({ fullAgents: [], turns });
+    assert.equal(next.length, 32);
+    assert.ok(next.includes(late!));
+  });
+
   test("runs claimed one at a time are of accounts in turns, whoever waits for longer", {
     skip: onCitus,
   }, async () => {
