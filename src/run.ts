@@ -110,7 +110,9 @@ export async function evaluateRuns(
   const wanted = [...runsOf].map(([traceId, ofTrace]) => {
     const { accountId, agentId } = ofTrace[0]!;
     const besideBytes = ofTrace.reduce((sum, run) => sum + runBytes(run, tests.get(agentId)!), 0);
-    const onBegin = () => ofTrace.forEach(run => ends.opening?.(run));
+    const onBegin = () => {
+      for (const run of ofTrace) ends.opening?.(run);
+    };
     return { traceId, owners: [accountId, agentId] as const, besideBytes, onBegin };
   });
   const begin = (outcome: TraceOutcome) => {
