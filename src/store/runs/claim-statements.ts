@@ -34,13 +34,13 @@ const due: Queue = {
 };
 
 /**
- * Marks the runs in these CTEs, which have locked them. They are found by an array of where they are, not by a join, which may
- * read every run (docs/decisions/005-plans-without-statistics.md).
+ * Marks the runs in these CTEs, which have locked them. They are found by an array of ids, not by a join, which may read
+ * every run (docs/decisions/005-plans-without-statistics.md).
  */
 const markClaimed = (...names: string[]) => `update runs set state = 'running', lease = $1,
     lease_until = now() + $2::float8 * interval '1 ms', attempts = attempts + 1, started_at = coalesce(started_at, now()),
     next_try_at = null, waiting_reason = null
-  where ctid = any (array(${names.map(name => `select tid from ${name}`).join(" union all ")}))
+  where id = any (array(${names.map(name => `select id from ${name}`).join(" union all ")}))
   returning ${claimedColumns}`;
 
 // Limits, and all parameters of what is claimed by turns, are subqueries, so that no plan depends on their values: with a backlog of 100,000 runs, a plan for these very values
@@ -90,11 +90,11 @@ const firstByAgent = (
 export const claimDue = {
   name: "claim_due",
   text: `with waiting as (
-      select ctid as tid from runs where ${waiting.where} and next_try_at <= now() and next_try_at >= $7::timestamptz
+      select id from runs where ${waiting.where} and next_try_at <= now() and next_try_at >= $7::timestamptz
         and ${notInHand("$5::uuid[]")}
       order by next_try_at limit ${waitingMax} for update skip locked
     ), due as (
-      select ctid as tid from runs where ${due.where} and due_at <= now() and due_at >= $6::timestamptz
+      select id from runs where ${due.where} and due_at <= now() and due_at >= $6::timestamptz
       order by due_at limit ${runsMax} - (select count(*) from waiting) for update skip locked
     )
     ${markClaimed("waiting", "due")}`,
@@ -138,8 +138,8 @@ const lockShares = (
   counts: string,
   from: string,
 ) => `${name} as (
-    select run.tid from unnest(${hidden(`${agents}::uuid[]`)}, ${hidden(`${counts}::int[]`)}) as share (agent_id, count), lateral (
-      select ctid as tid from runs
+    select run.id from unnest(${hidden(`${agents}::uuid[]`)}, ${hidden(`${counts}::int[]`)}) as share (agent_id, count), lateral (
+      select id from runs
       where ${byAgent} and ${dueOf(at, "share.agent_id", hidden(from))} and ${notInHand("$3::uuid[]")}
       order by agent_id, ${at} limit share.count for update skip locked
     ) run
