@@ -41,7 +41,7 @@ const markClaimed = (...names: string[]) => `update runs set state = 'running', 
     lease_until = now() + $2::float8 * interval '1 ms', attempts = attempts + 1, started_at = coalesce(started_at, now()),
     next_try_at = null, waiting_reason = null
   where id = any (array(${names.map(name => `select id from ${name}`).join(" union all ")}))
-  returning ${claimedColumns}`;
+  returning ${claimedColumns}, id = any (array(select id from waiting)) as waited`;
 
 // Limits, and all parameters of what is claimed by turns, are subqueries, so that no plan depends on their values: with a backlog of 100,000 runs, a plan for these very values
 // looked cheaper than one for any, and was made for each claim.

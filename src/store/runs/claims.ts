@@ -29,6 +29,8 @@ export type ClaimedRun = {
   judgeLeftMs: number | null;
   /** The partial results and tests of a run that waited for the judge; null for a new run. */
   detail: Buffer | null;
+  /** Whether it waited for the judge until it was claimed. */
+  waited?: boolean;
 };
 
 /** After this many crashes of a worker, a run becomes an error, so that it no longer blocks the queue. */
@@ -54,6 +56,8 @@ export type DueRuns = Skipped & {
   leaseMs: number;
   runsMax: number;
   resumedMax?: number;
+  /** How many a claim is of which this one is a part, at one place of a cluster. */
+  wholeMax?: number;
   /** What the caller's earlier claims took. Default: nothing. */
   turns?: ClaimTurns;
 };
@@ -116,7 +120,7 @@ async function takeDue(
   from: Start,
 ): Promise<ClaimedRun[]> {
   const { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], turns } = due;
-  const waitingMax = Math.max(0, Math.min(resumedMax, Math.ceil(runsMax / 2)));
+  const waitingMax = Math.max(0, Math.min(resumedMax, runsMax, Math.ceil((due.wholeMax ?? runsMax) / 2)));
   const mayBeMore = (runs: number, waited: number) => runs >= runsMax || (waited >= waitingMax && waited > 0);
   if (!turns.hasBacklog(db) && fullAgents.length === 0) {
     const { rows } = await db.pool.query<ClaimedRun>({
@@ -124,7 +128,7 @@ async function takeDue(
       values: [lease, leaseMs, runsMax, waitingMax, inHand, from.due, from.waiting],
     });
     turns.note(db, rows, 0);
-    turns.setBacklog(db, mayBeMore(rows.length, rows.filter(({ detail }) => detail).length));
+    turns.setBacklog(db, mayBeMore(rows.length, rows.filter(({ waited }) => waited).length));
     return rows;
   }
   for (;;) {

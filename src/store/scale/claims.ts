@@ -26,6 +26,7 @@ export async function claimAcross(
   work: Work,
 ): Promise<Claim> {
   const { runsMax, turns } = due;
+  let resumedMax = Math.min(due.resumedMax ?? runsMax, Math.ceil(runsMax / 2));
   const found = work.nextDueMs
     ? (await placesByNext(db, work.nextDueMs)).filter(({ ms }) => ms <= 0).map(({ place }) => place)
     : await placesDue(db, due);
@@ -38,12 +39,15 @@ export async function claimAcross(
       const left = runsMax - claim.runs.length;
       if (left <= 0) break;
       const share = Math.min(left, Math.max(shareMin, Math.ceil(left / (places.length - at))));
-      const claimed = await work.claim(place, { ...due, runsMax: share }).catch(error => {
-        if (!isTransient(error)) throw error;
-        fault = error;
-      });
+      const claimed = await work
+        .claim(place, { ...due, runsMax: share, wholeMax: runsMax, resumedMax })
+        .catch(error => {
+          if (!isTransient(error)) throw error;
+          fault = error;
+        });
       if (!claimed) continue;
       claim.runs.push(...claimed.runs);
+      resumedMax -= claimed.runs.filter(({ waited }) => waited).length;
       claim.ended.push(...claimed.ended);
       if (claimed.runs.length >= share) further.push(place);
     }
