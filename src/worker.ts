@@ -47,8 +47,6 @@ export type WorkerDeps = RunDeps & {
 // enough that a thread that dies holds up little.
 const claimMax = 32;
 const inHandMax = 128;
-// An agent or account that may have fewer further ones waits until more of its runs have ended.
-const claimMin = claimMax / 4;
 // Runs that are evaluated and wait to be stored, in as few statements as can be. They hold no place.
 const evaluatedMax = 4 * claimMax;
 // Runs that may wait for the judge: a whole claim of others always fits beside them.
@@ -120,21 +118,18 @@ export class RunWorker {
   }
 
   /**
-   * How many runs to claim, and the agents that have their share of the places: of what the others leave free, half for an
-   * agent and three quarters for an account. One whose runs take long never fills all of them, and those of others are claimed
+   * How many runs to claim, and the agents that would have more than their share of the places after that: of what the others
+   * leave free, half for an agent and three quarters for an account. One whose runs take long never fills all of them, and those of others are claimed
    * past its queue.
    */
   async #room(): Promise<{ runsMax: number; fullAgents: string[] }> {
     const free = this.#free();
     const open = [...this.#inHand.values()].filter(({ id }) => !this.#evaluated.has(id));
-    let runsMax = Math.min(claimMax, free, evaluatedMax - this.#evaluated.size);
+    const runsMax = Math.min(claimMax, free, evaluatedMax - this.#evaluated.size);
     const full = (owner: "accountId" | "agentId", times: number) =>
-      [...Map.groupBy(open, run => run[owner])].flatMap(([id, { length }]) => {
-        const left = Math.floor((times * free - length) / (times + 1));
-        if (left < claimMin) return [id];
-        runsMax = Math.min(runsMax, left);
-        return [];
-      });
+      [...Map.groupBy(open, run => run[owner])].flatMap(([id, { length }]) =>
+        length + claimMax > times * (free - claimMax) ? [id] : [],
+      );
     const ofAgents = full("agentId", 1);
     const ofAccounts = await listAgentsOf(this.#deps.db, full("accountId", 3));
     return { runsMax, fullAgents: [...ofAgents, ...ofAccounts] };

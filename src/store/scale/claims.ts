@@ -39,17 +39,19 @@ export async function claimAcross(
       const left = runsMax - claim.runs.length;
       if (left <= 0) break;
       const share = Math.min(left, Math.max(shareMin, Math.ceil(left / (places.length - at))));
+      const waitedShare = Math.ceil(resumedMax / (places.length - at));
       const claimed = await work
-        .claim(place, { ...due, runsMax: share, wholeMax: runsMax, resumedMax })
+        .claim(place, { ...due, runsMax: share, wholeMax: runsMax, resumedMax: waitedShare })
         .catch(error => {
           if (!isTransient(error)) throw error;
           fault = error;
         });
       if (!claimed) continue;
       claim.runs.push(...claimed.runs);
-      resumedMax -= claimed.runs.filter(({ waited }) => waited).length;
+      const waited = claimed.runs.filter(run => run.waited).length;
+      resumedMax -= waited;
       claim.ended.push(...claimed.ended);
-      if (claimed.runs.length >= share) further.push(place);
+      if (claimed.runs.length >= share || (waited > 0 && waited >= waitedShare)) further.push(place);
     }
     places = further;
   }
