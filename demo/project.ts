@@ -1,7 +1,8 @@
 // Creates the demo's account, project, agents, test cases and key; what already exists is kept.
+
 import { CommandError } from "../src/command.ts";
 import type { Agent } from "../src/model/agent/agent.ts";
-import type { TestCase } from "../src/model/test-case/test-case.ts";
+import type { TestCase } from "../src/model/test-case/document.ts";
 import { findAccountByEmail, verifyAccount } from "../src/store/accounts/accounts.ts";
 import { type Database, openDatabase } from "../src/store/db.ts";
 import { sharedSecret } from "../src/store/secrets/shared-secret.ts";

@@ -1,7 +1,8 @@
 // Prints the table of verdicts: one line per trace, with the most important reason below it.
 
 import type { TraceDetail } from "../src/http/traces/schemas.ts";
-import type { Counts, Outcome, Result } from "../src/model/run/run.ts";
+import type { Counts, Outcome } from "../src/model/run/outcome.ts";
+import type { Result } from "../src/model/run/run.ts";
 import type { Notice } from "../src/model/trace/trace.ts";
 import { bold, colored, dim, outcomeLabels, truncate, wrap } from "./terminal.ts";
 import type { SentTrace } from "./traffic.ts";

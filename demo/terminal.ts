@@ -1,6 +1,7 @@
 // Text for a terminal of at least 100 columns: truncated, padded, and colored only where colors are shown.
+
 import { styleText } from "node:util";
-import type { Outcome } from "../src/model/run/run.ts";
+import type { Outcome } from "../src/model/run/outcome.ts";
 
 export const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
 

@@ -1,7 +1,8 @@
 // Prints the totals below the table: counts by outcome, and why checks and tests did not run.
 
 import type { TraceDetail } from "../src/http/traces/schemas.ts";
-import type { Check, Outcome } from "../src/model/run/run.ts";
+import type { Outcome } from "../src/model/run/outcome.ts";
+import type { Check } from "../src/model/run/run.ts";
 import { assertionSchema } from "../src/model/test-case/assertion.ts";
 import { bold, colored, dim, outcomeLabels, outcomes, wrap } from "./terminal.ts";
 import type { SentTrace } from "./traffic.ts";

@@ -1,4 +1,5 @@
 // Checks a mutant without a service: it is refused as documented, or prepared, stored, read back and shown.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
@@ -8,11 +9,11 @@ import { prepareLogs } from "../src/ingest/prepare-logs.ts";
 import type { PreparedBatch } from "../src/ingest/prepared.ts";
 import type { Readers } from "../src/ingest/readers.ts";
 import { type LoadedTrace, readAgain } from "../src/load.ts";
-import type { ReadBy } from "../src/model/conventions/read-by.ts";
+import type { ReadBy } from "../src/model/agent/read-by.ts";
 import { Refusal, type RefusalCode } from "../src/model/refusal.ts";
-import { derive } from "../src/model/trace/derive.ts";
 import { mergeBatches } from "../src/model/trace/merge.ts";
 import type { Attributes, Batch, TracePath } from "../src/model/trace/trace.ts";
+import { derive } from "../src/reading/derived/derive.ts";
 import { openTraceReader, type TraceVersion } from "../src/trace-reader.ts";
 import { readBatch, readResource, scan } from "../src/wire/batch.ts";
 import { decodeBody } from "../src/wire/body.ts";

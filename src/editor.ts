@@ -25,7 +25,7 @@ import { unanswered } from "./model/judge/outcome.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run/run.ts";
 import type { AssertionDraft } from "./model/test-case/assertion.ts";
-import type { TestCase, TestCaseDocument } from "./model/test-case/test-case.ts";
+import type { TestCase, TestCaseDocument } from "./model/test-case/document.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Askable, evaluateOne } from "./run.ts";
 import { isUuid } from "./store/accounts/ownership.ts";

@@ -2,8 +2,8 @@
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
 import type { ToForget } from "./load/forget.ts";
-import { claimDue, nextDueMs } from "./store/content/deadlines.ts";
 import { findForgettingSettings } from "./store/content/settings.ts";
+import { claimDue, nextDueMs } from "./store/content-deadlines.ts";
 import { type Database, isTransient } from "./store/db.ts";
 import type { Vault } from "./store/secrets/vault.ts";
 

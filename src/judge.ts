@@ -1,5 +1,6 @@
 // Story 3, a judge is asked: admit -> answer from the cache or join a call in flight -> batch -> bound -> call -> check
 // the answer -> keep it.
+
 import type { Logger } from "pino";
 import { admit, admitWith, databaseUnavailable, type JudgeAccess, notSampled } from "./judge/admission.ts";
 import { type CallDeps, callJudge } from "./judge/calls.ts";
@@ -10,6 +11,7 @@ import type { QuestionKey } from "./judge/keys.ts";
 import { Ledger } from "./judge/ledger.ts";
 import {
   type Answered,
+  type Answering,
   type Answers,
   type Asker,
   allOf,
@@ -24,7 +26,7 @@ import { explained, routeExplained, routingAsShown, ShownQuestions } from "./jud
 import type { JudgeCall, JudgeConnection } from "./model/judge/call.ts";
 import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
-import { judgePolicyOf } from "./model/privacy.ts";
+import { judgePolicyOf } from "./redaction/of-project.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { isTransient } from "./store/db.ts";
 import { findJudgeAnswers } from "./store/judge/answers.ts";
@@ -36,7 +38,7 @@ export type JudgesDeps = Omit<ConnectionDeps, "clock"> & {
 };
 
 /** The judges of all agents, for one thread. */
-export class Judges {
+export class Judges implements Answering {
   readonly clock: Clock;
   readonly #deps: JudgesDeps;
   readonly #connections: Connections;

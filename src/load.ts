@@ -1,17 +1,19 @@
 // Loads stored traces: opens, merges and derives their batches.
+
 import type { HeapSemaphore, Taken } from "./load/heap-semaphore.ts";
-import { type ReadBy, readTraceBy, sameReadBy } from "./model/conventions/read-by.ts";
-import type { TraceReading } from "./model/conventions/read-trace.ts";
-import { translateSpans } from "./model/conventions/translate.ts";
+import { type ReadBy, sameReadBy } from "./model/agent/read-by.ts";
 import { ValueAllowance } from "./model/json-text.ts";
-import { markTrace } from "./model/redaction/marks.ts";
 import { Refusal } from "./model/refusal.ts";
-import { columnsOf, rulesOf } from "./model/trace/columns.ts";
-import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
-import { mayBeRedacted } from "./model/trace/text-redactions.ts";
 import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
 import { tellOfWork } from "./model/work.ts";
+import { readTraceBy } from "./reading/conventions/read-by.ts";
+import type { TraceReading } from "./reading/conventions/read-trace.ts";
+import { translateSpans } from "./reading/conventions/translate.ts";
+import { columnsOf, rulesOf } from "./reading/derived/columns.ts";
+import { derive } from "./reading/derived/derive.ts";
+import { mayBeRedacted } from "./reading/derived/text-redactions.ts";
+import { markTrace } from "./reading/marks.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
 import type { Derivation } from "./store/traces/stale.ts";

@@ -1,5 +1,6 @@
 // Story 2, a run is evaluated: trace + tests -> questions -> answers -> results. A run that waits for the judge is stored
 // with a partial verdict, and resumed later.
+
 import { applyingTests, routingQuestion } from "./evaluate/applicability.ts";
 import { evaluating, evaluatingTest } from "./evaluate/evaluate.ts";
 import type { Answers, OpenQuestions } from "./evaluate/finding.ts";
@@ -13,7 +14,7 @@ import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judg
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
 import { reasonText } from "./model/run/reason-text.ts";
 import type { Result, Verdict } from "./model/run/run.ts";
-import type { TestCase } from "./model/test-case/test-case.ts";
+import type { TestCase } from "./model/test-case/document.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { Sandbox } from "./remote/sandbox/sandbox.ts";
 import { judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";

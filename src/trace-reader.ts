@@ -1,19 +1,20 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
+
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { derivationOf, holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
-import { finishReasonsIn } from "./model/conventions/finish-reasons.ts";
-import type { ReadBy } from "./model/conventions/read-by.ts";
-import { type Preview, previewOf } from "./model/conventions/report.ts";
-import { transcribe } from "./model/conversation/transcript.ts";
-import { showConversation } from "./model/conversation/view.ts";
+import type { ReadBy } from "./model/agent/read-by.ts";
 import type { LabelQuestion } from "./model/judge/label.ts";
-import type { PricesOfDay } from "./model/price/usage.ts";
-import { markSpan, redactionsIn } from "./model/redaction/marks.ts";
-import { errorOf } from "./model/trace/span-error.ts";
 import { storable } from "./model/trace/storable.ts";
-import type { TextRedactions } from "./model/trace/text-redactions.ts";
 import type { TracePath } from "./model/trace/trace.ts";
+import { transcribe } from "./reading/conversation/transcript.ts";
+import { showConversation } from "./reading/conversation/view.ts";
+import { type Preview, previewOf } from "./reading/derived/report.ts";
+import type { TextRedactions } from "./reading/derived/text-redactions.ts";
+import type { PricesOfDay } from "./reading/derived/usage.ts";
+import { markSpan, redactionsIn } from "./reading/marks.ts";
+import { finishReasonsIn } from "./reading/span/finish-reasons.ts";
+import { errorOf } from "./reading/span/span-error.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
 import { type Derivation, updateColumns } from "./store/traces/stale.ts";

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { logFault, logFaultOfAgents } from "../src/claiming.ts";
 import { openLog } from "../src/log.ts";
-import type { Database } from "../src/store/db.ts";
-import type { Unavailable } from "../src/store/scale/places.ts";
+import type { Database, Unavailable } from "../src/store/db.ts";
 
 const outage = () => Object.assign(new Error("connect ECONNREFUSED 10.0.0.5:5432"), { code: "ECONNREFUSED" });
 

@@ -7,6 +7,8 @@ import { test } from "node:test";
 /** From the ground up. A room is a folder, a file in src/, or both with the same name. */
 const floors = [
   ["model"],
+  ["reading"],
+  ["redaction"],
   ["wire", "evaluate", "embedded", "threads"],
   ["store", "remote"],
   ["ingest", "judge", "load", "claiming", "backup"],
@@ -60,6 +62,77 @@ test("every import in src/ goes down, and no two rooms on one floor meet", () =>
   );
   assert.deepEqual(breaches, []);
 });
+
+/** By file: the files that it imports, types included. */
+const graph = new Map(
+  files.map(file => {
+    const imports = importsOf(file, readFileSync(join(root, file), "utf8")).map(({ path }) => path);
+    return [file, imports.filter(path => files.includes(path))] as const;
+  }),
+);
+
+test("no files of src/ import each other in a circle", () => {
+  assert.deepEqual(circlesIn(graph), []);
+});
+
+/** A folder of a room, or a file in it that has no folder of its name. */
+function subRoomOf(path: string): string {
+  return path.replace(/\.ts$/, "").split("/").slice(0, 2).join("/");
+}
+
+/** Pairs of sub-rooms that import each other, with the smaller number of imports. */
+function pairsIn(imports: Map<string, string[]>): string[] {
+  const arrows = new Set(
+    [...imports].flatMap(([from, paths]) => paths.map(to => `${subRoomOf(from)} ${subRoomOf(to)}`)),
+  );
+  return [...arrows].filter(arrow => {
+    const [from, to] = arrow.split(" ") as [string, string];
+    return from < to && arrows.has(`${to} ${from}`);
+  });
+}
+
+test("no two sub-rooms of src/ import each other", () => {
+  assert.deepEqual(pairsIn(graph), []);
+});
+
+test("the checks find circles of files and pairs of sub-rooms", () => {
+  const circle = new Map([
+    ["model/a.ts", ["model/b/c.ts"]],
+    ["model/b/c.ts", ["model/d.ts"]],
+    ["model/d.ts", ["model/a.ts", "model/e.ts"]],
+    ["model/e.ts", []],
+  ]);
+  assert.deepEqual(circlesIn(circle), [["model/a.ts", "model/b/c.ts", "model/d.ts"]]);
+  assert.deepEqual(pairsIn(circle), []);
+  const pair = new Map([
+    ["store/a/one.ts", ["store/b/one.ts"]],
+    ["store/b/two.ts", ["store/a/two.ts", "store/b.ts"]],
+  ]);
+  assert.deepEqual(circlesIn(pair), []);
+  assert.deepEqual(pairsIn(pair), ["store/a store/b"]);
+});
+
+/** Groups of files each of which reaches all others of its group (Tarjan's algorithm). */
+function circlesIn(imports: Map<string, string[]>): string[][] {
+  const indices = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (file: string) => {
+    indices.set(file, indices.size);
+    lowest.set(file, indices.get(file)!);
+    open.push(file);
+    for (const next of imports.get(file) ?? []) {
+      if (!indices.has(next)) visit(next);
+      if (open.includes(next)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(next)!));
+    }
+    if (lowest.get(file) !== indices.get(file)) return;
+    const circle = open.splice(open.indexOf(file));
+    if (circle.length > 1) circles.push(circle.toSorted());
+  };
+  for (const file of imports.keys()) if (!indices.has(file)) visit(file);
+  return circles;
+}
 
 test("every file of src/ starts with a comment that says what it does", () => {
   const silent = files.filter(file => !/^\/(?:\/|\*)/.test(readFileSync(join(root, file), "utf8")));

@@ -1,7 +1,7 @@
 // The cache of loaded traces: limited in size, never an earlier revision, and nothing loaded twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { derive } from "../src/model/trace/derive.ts";
+import { derive } from "../src/reading/derived/derive.ts";
 import { type AcquireVersion, cacheTraces, type TraceVersion } from "../src/trace-reader.ts";
 import { makeSpan, makeTrace } from "./model/make-trace.ts";
 

@@ -1,5 +1,6 @@
 // Sentences for the judge's reason codes that have numbers, durations or names: why a check is not decided.
-import type { JudgeReasonCode, ReasonData } from "../src/model/run/reason.ts";
+import type { JudgeReasonCode } from "../src/model/judge/reason.ts";
+import type { ReasonData } from "../src/model/run/reason.ts";
 import { durationText, numberText } from "./format.ts";
 import { moneyText } from "./money.ts";
 

@@ -1,6 +1,7 @@
 // Test case templates: complete documents that users save as they are or adapt first.
+
 import type { AssertionInput } from "../src/model/test-case/assertion.ts";
-import type { TestCaseDocument } from "../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../src/model/test-case/document.ts";
 
 /** A test case as clients send it: absent fields take their defaults. */
 export type WrittenTest = { name: string; assertions: AssertionInput[] } & Partial<

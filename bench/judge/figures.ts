@@ -1,5 +1,5 @@
 // Computes quality metrics from a judge's answers on labeled sets. Pure functions, testable without a model.
-import type { RouteLabel, VerdictWord } from "../../src/model/judge/judge.ts";
+import type { RouteLabel, VerdictWord } from "../../src/model/judge/call.ts";
 import { agrees, type JudgedAnswer, type LabelAnswer } from "../../src/model/judge/label.ts";
 import { wilson } from "../../src/model/wilson.ts";
 

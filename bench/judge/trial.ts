@@ -9,10 +9,11 @@ import {
   criteriaPerCall,
   type GivenVerdict,
   type JudgeCall,
+  type RouteLabel,
   type SemanticAsk,
   scenariosPerCall,
 } from "../../src/model/judge/call.ts";
-import type { CriterionVerdict, RouteLabel, RoutingQuestion } from "../../src/model/judge/judge.ts";
+import type { CriterionVerdict, RoutingQuestion } from "../../src/model/judge/judge.ts";
 import { type JudgedAnswer, judgedCheck } from "../../src/model/judge/label.ts";
 import { fitMaterial } from "../../src/model/judge/material.ts";
 import { isWaiting } from "../../src/model/judge/outcome.ts";

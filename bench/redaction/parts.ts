@@ -1,11 +1,13 @@
 // The built-in rules: recall and precision on the labeled set, and what prose and recorded exports take; with `hostile`, texts
 // that were made to be slow. With --verbose, each mistake is printed.
+
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { prepareBody } from "../../src/ingest/prepare.ts";
-import { openRedactor, type RedactionRules } from "../../src/model/redaction.ts";
+import type { RedactionRules } from "../../src/model/redaction.ts";
 import type { Batch } from "../../src/model/trace/trace.ts";
+import { openRedactor } from "../../src/redaction.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import type { Figures, Given, Parts } from "../benchmark.ts";
 import { hostile, nearlyOwnRules, proseOf } from "./hostile.ts";

@@ -1,7 +1,7 @@
 // Scores the built-in rules on labeled texts: recall and precision by rule, with what was missed and wrongly found.
 
-import { builtInRules } from "../../src/model/redaction/rules.ts";
-import { openRedactor, type Redactor } from "../../src/model/redaction.ts";
+import { builtInRules } from "../../src/model/redaction.ts";
+import { openRedactor, type Redactor } from "../../src/redaction.ts";
 import type { Labeled } from "./set.ts";
 
 export type Score = { labeled: number; found: number; right: number; wrong: number };

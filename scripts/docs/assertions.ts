@@ -1,9 +1,11 @@
 // Generates the reference of assertions: their fields from the schema, and examples with their evaluated results.
+
 import { z } from "zod";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
-import type { SemanticAnswer, VerdictWord } from "../../src/model/judge/judge.ts";
+import type { VerdictWord } from "../../src/model/judge/call.ts";
+import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { RunBudget } from "../../src/model/run/budget.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import {
@@ -12,8 +14,8 @@ import {
   assertionTypes,
 } from "../../src/model/test-case/assertion.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type Example, examples } from "./assertion-examples.ts";
 import { code, number, table } from "./table.ts";

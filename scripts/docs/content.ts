@@ -1,5 +1,5 @@
 // The table of the attributes that are kept where content is not stored, from the code.
-import { type KeptShape, keptAttributes } from "../../src/model/content/kept.ts";
+import { type KeptShape, keptAttributes } from "../../src/reading/content/kept.ts";
 import { table } from "./table.ts";
 
 const values: Record<KeptShape, string> = {

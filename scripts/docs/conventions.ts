@@ -1,12 +1,12 @@
 // Generates the table of conventions that agents can choose, with what was read in the recordings of test/fixtures.
 
-import { shownSwitch } from "../../src/model/conventions/content-switch.ts";
-import { conventionNames, readByConventions } from "../../src/model/conventions/conventions.ts";
-import { presets } from "../../src/model/conventions/presets.ts";
-import { derive } from "../../src/model/trace/derive.ts";
-import { identityOf } from "../../src/model/trace/identity.ts";
 import type { MergedTrace } from "../../src/model/trace/trace.ts";
-import { recordedTraces, recordings } from "../../test/model/conventions/recordings.ts";
+import { conventionNames, readByConventions } from "../../src/reading/conventions/conventions.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
+import { identityOf } from "../../src/reading/derived/identity.ts";
+import { shownSwitch } from "../../src/reading/presets/content-switch.ts";
+import { presets } from "../../src/reading/presets.ts";
+import { recordedTraces, recordings } from "../../test/reading/conventions/recordings.ts";
 import { code, table } from "./table.ts";
 
 const columns = [

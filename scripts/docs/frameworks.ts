@@ -1,5 +1,5 @@
 // Generates the table of other tracing conventions that Onlooker recognizes.
-import { conventions } from "../../src/model/trace/other-convention.ts";
+import { conventions } from "../../src/reading/derived/other-convention.ts";
 import { code, table } from "./table.ts";
 
 export function conventionTable(): string {

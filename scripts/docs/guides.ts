@@ -1,5 +1,5 @@
 // Generates the guides for frameworks of docs/frameworks.md: the lines of Get started, and what the tests ran.
-import { presets } from "../../src/model/conventions/presets.ts";
+import { presets } from "../../src/reading/presets.ts";
 import { type Guide, installText, ownVariables, ranWith } from "../../web/pages/start/guides/guide.ts";
 import { guides } from "../../web/pages/start/guides/guides.ts";
 import { code, table } from "./table.ts";

@@ -1,4 +1,5 @@
 // The command `svc erase`: a dry run, or the erasure of what a dry run found, followed until its end.
+
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { tracesOf } from "../model/erasure.ts";

@@ -1,5 +1,4 @@
 // Says redacted places in words, as tooltips of the dashboard do: "Mail [redacted: email]".
-import type { PlacesOfRule } from "../model/redaction.ts";
 
 const words: Record<string, string> = {
   pseudonym: "redacted: pseudonym of an ID",
@@ -7,6 +6,7 @@ const words: Record<string, string> = {
 };
 
 /** A text that was typed like a placeholder stays as it is. */
+import type { PlacesOfRule } from "../model/redaction.ts";
 export function redactedInWords(text: string, redactions: readonly PlacesOfRule[] = []): string {
   const all = redactions.flatMap(({ rule, places }) => places.map(([start, end]) => ({ rule, start, end })));
   all.sort((a, b) => a.start - b.start);

@@ -1,6 +1,8 @@
 // Reports the results of a launch: lines for the terminal, and an exit code.
+
 import type { Change, Launch, LaunchTest, RunTurn } from "../model/run/launch.ts";
-import type { Check, Counts, Outcome, RunState } from "../model/run/run.ts";
+import type { Counts, Outcome } from "../model/run/outcome.ts";
+import type { Check, RunState } from "../model/run/run.ts";
 import { printable } from "./print.ts";
 import { redactedInWords } from "./redacted-text.ts";
 

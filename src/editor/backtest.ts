@@ -1,13 +1,15 @@
 // Tries a test case on past traces for a backtest, or estimates what the judge would cost. Stores nothing.
+
 import { applicability, routingQuestion } from "../evaluate/applicability.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type LoadedTrace, openEach } from "../load.ts";
 import type { CallUsage, JudgeOf } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { BacktestUsage, TriedTrace } from "../model/run/backtest.ts";
+import type { Outcome } from "../model/run/outcome.ts";
 import { reasonText } from "../model/run/reason-text.ts";
-import type { Check, Outcome, RedactedCopy, Result } from "../model/run/run.ts";
-import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
+import type { Check, RedactedCopy, Result } from "../model/run/run.ts";
+import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Askable, evaluateOne } from "../run.ts";
 import type { Database } from "../store/db.ts";

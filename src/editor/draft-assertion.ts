@@ -1,10 +1,10 @@
 // Proposes assertions about one value of a trace: the type that fits best, and alternatives in case it fails.
 
-import { attributeOf, spanText, toolNameOf } from "../model/conversation/conversation.ts";
 import { parseJson } from "../model/json-text.ts";
 import type { AssertionInput } from "../model/test-case/assertion.ts";
 import type { Derived, Span } from "../model/trace/trace.ts";
-import { wholeNumber } from "../model/trace/whole-number.ts";
+import { attributeOf, spanText, toolNameOf } from "../reading/span/conversation.ts";
+import { wholeNumber } from "../reading/span/whole-number.ts";
 import { roundUp, shortValues, tokenHeadroom, toolCallAssertion } from "./draft-parts.ts";
 
 /** Where a value is in a span: an attribute, or `path` inside one. `attribute` null: the span itself. */

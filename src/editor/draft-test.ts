@@ -1,10 +1,10 @@
 // Proposes a test case from a trace: the input as its turn, and assertions about tools, steps, status, tokens and time.
 
-import { toolNameOf } from "../model/conversation/conversation.ts";
 import { shorten } from "../model/shorten.ts";
 import type { AssertionInput } from "../model/test-case/assertion.ts";
 import { buildTree, depthsOf } from "../model/trace/span-tree.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
+import { toolNameOf } from "../reading/span/conversation.ts";
 import { isBroken } from "./draft-failure.ts";
 import { roundUp, shortValues, tokenHeadroom, toolCallAssertion } from "./draft-parts.ts";
 

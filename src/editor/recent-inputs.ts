@@ -1,11 +1,12 @@
 // Reads whole user inputs of traces: the distinct ones of an agent's latest traces, and those of given traces.
+
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { withTrace } from "../load.ts";
 import type { PlacesOfRule } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
 import { isWhole } from "../model/trace/storable.ts";
-import { readTextRedactions } from "../model/trace/text-redactions.ts";
+import { readTextRedactions } from "../reading/derived/text-redactions.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type LatestInput, listInputsOfTraces, listLatestInputs } from "../store/traces/read.ts";

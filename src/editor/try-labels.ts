@@ -1,4 +1,5 @@
 // Tries a judge on labels: asks it what was asked when they were given, and compares its answers with the people's.
+
 import type { JudgeConnection } from "../model/judge/call.ts";
 import type { Judge, JudgeOf } from "../model/judge/judge.ts";
 import { agrees, type JudgedAnswer, judgedCheck, type LabelAnswer } from "../model/judge/label.ts";

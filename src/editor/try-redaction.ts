@@ -1,9 +1,11 @@
 // Tries redaction rules on the latest traces of a project; stores nothing.
+
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { withTrace } from "../load.ts";
-import { Work, workMax } from "../model/redaction/work.ts";
-import { activeBuiltIn, openRedactor, type Redaction, type RedactionRules } from "../model/redaction.ts";
+import { activeBuiltIn, type Redaction, type RedactionRules } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
+import { Work, workMax } from "../redaction/work.ts";
+import { openRedactor } from "../redaction.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { listLatestOfProject } from "../store/traces/read.ts";

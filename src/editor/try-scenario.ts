@@ -2,20 +2,20 @@
 
 import { RedactedWords } from "../evaluate/redacted-words.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
+import type { RouteLabel } from "../model/judge/call.ts";
 import type {
   Judge,
   JudgeOf,
   RouteEstimate,
-  RouteLabel,
   RouteSpent,
   RoutingAnswer,
   RoutingQuestion,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
-import { markPlaces } from "../model/redaction/marks.ts";
 import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import { shorten } from "../model/shorten.ts";
+import { markPlaces } from "../reading/marks.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";

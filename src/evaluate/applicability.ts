@@ -1,12 +1,12 @@
 // Decides which tests of an agent run on a trace, and why the others do not.
-import type { ContentGone } from "../model/content.ts";
+
 import type { RoutingAnswer, RoutingQuestion } from "../model/judge/judge.ts";
 import { isWaiting } from "../model/judge/outcome.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Applicability, Routing } from "../model/run/run.ts";
+import type { TestCase } from "../model/test-case/document.ts";
 import { isScenarioMatched, whyNotEligible } from "../model/test-case/eligibility.ts";
-import type { TestCase } from "../model/test-case/test-case.ts";
-import type { Derived, Span } from "../model/trace/trace.ts";
+import type { ContentGone, Derived, Span } from "../model/trace/trace.ts";
 import { earlierMessages } from "./material.ts";
 
 /**

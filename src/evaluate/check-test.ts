@@ -6,9 +6,10 @@ import { negated, type Reason } from "../model/run/reason.ts";
 import { reasonFields } from "../model/run/reason-text.ts";
 import type { Check } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
+import type { Context } from "./check-context.ts";
 import { findingOf } from "./checks.ts";
 import { contentGone, withoutTexts } from "./content-gone.ts";
-import type { Context, Finding, OpenQuestions } from "./finding.ts";
+import type { Finding, OpenQuestions } from "./finding.ts";
 import { contextOf, unlessUnseen } from "./turns.ts";
 
 /** Null while the check, or one that it depends on, waits for an answer. */

@@ -1,5 +1,7 @@
 // The table of checks, one per assertion type: a type without a check does not compile.
+
 import type { Assertion, AssertionType } from "../model/test-case/assertion.ts";
+import type { CheckOf, Context } from "./check-context.ts";
 import { httpStatus } from "./checks/http-status.ts";
 import { jsonMatch } from "./checks/json-match.ts";
 import { jsonSchema } from "./checks/json-schema.ts";
@@ -9,7 +11,7 @@ import { responseTime } from "./checks/response-time.ts";
 import { semantic } from "./checks/semantic.ts";
 import { tokenLimit } from "./checks/token-limit.ts";
 import { toolCall } from "./checks/tool-call.ts";
-import type { CheckOf, Context, Finding } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 const checks: { [T in AssertionType]: CheckOf<T> } = {
   node_call: nodeCall,

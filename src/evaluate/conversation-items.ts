@@ -1,10 +1,11 @@
 // The messages, tool calls and results of a trace, each once, as the items that a judge is shown.
-import { speakerOf } from "../model/conversation/conversation.ts";
-import { transcribe } from "../model/conversation/transcript.ts";
-import type { Entry, SourcedValue } from "../model/conversation/transcript-entry.ts";
+
 import { parseJson } from "../model/json-text.ts";
 import type { Conversation, ConversationItem, Place } from "../model/judge/material.ts";
 import type { Span } from "../model/trace/trace.ts";
+import { transcribe } from "../reading/conversation/transcript.ts";
+import type { Entry, SourcedValue } from "../reading/conversation/transcript-entry.ts";
+import { speakerOf } from "../reading/span/conversation.ts";
 import { deepEqual } from "./equality.ts";
 
 // Several checks and every round of questions look at the same trace.

@@ -1,16 +1,12 @@
 // Evaluates a trace with the tests of its agent. Pure, and never throws on trace data.
+
 import type { RoutingAnswer } from "../model/judge/judge.ts";
+import type { Counts, Outcome } from "../model/run/outcome.ts";
 import type { Reason } from "../model/run/reason.ts";
 import { type ReasonFields, reasonFields, reasonText } from "../model/run/reason-text.ts";
-import {
-  type Check,
-  type Counts,
-  type Outcome,
-  type Result,
-  scoreOf,
-  type Verdict,
-} from "../model/run/run.ts";
-import { evaluatedDocumentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
+import { type Check, type Result, scoreOf, type Verdict } from "../model/run/run.ts";
+import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts";
+import { evaluatedDocumentOf } from "../model/test-case/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { applicability } from "./applicability.ts";
 import { checkTest, type Steps, toEnd, unansweredCheck } from "./check-test.ts";

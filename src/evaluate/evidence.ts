@@ -1,7 +1,8 @@
 // What checks show of a trace: attributes, texts and spans, with short copies of what is in them.
-import { attributeOf } from "../model/conversation/conversation.ts";
+
 import type { Evidence } from "../model/run/run.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
+import { attributeOf } from "../reading/span/conversation.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
 
 /** A span's attribute as evidence, with a copy of its value. */

@@ -1,5 +1,5 @@
 // The conversation around a reply, as the judge may see it: each message once, with its place, and nothing that came later.
-import { toolNameOf } from "../model/conversation/conversation.ts";
+
 import {
   type Conversation,
   type ConversationItem,
@@ -12,8 +12,9 @@ import {
   shownIn,
 } from "../model/judge/material.ts";
 import { quotable } from "../model/judge/prompt-bounds.ts";
-import { compareNanos } from "../model/trace/merge.ts";
+import { compareNanos } from "../model/trace/times.ts";
 import type { Derived, FoundText, Span } from "../model/trace/trace.ts";
+import { toolNameOf } from "../reading/span/conversation.ts";
 import { conversationOf, isOfSpan } from "./conversation-items.ts";
 import { suspicionOf } from "./suspicion.ts";
 import type { TraceView } from "./trace-view.ts";

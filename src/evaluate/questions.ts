@@ -1,5 +1,5 @@
 // What must be asked before tests can be judged: of the judge about replies, of the sandbox about costly patterns and schemas.
-import type { TestCase } from "../model/test-case/test-case.ts";
+import type { TestCase } from "../model/test-case/document.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { checkTest, type Steps, toEnd } from "./check-test.ts";
 import type { Answers, OpenQuestions } from "./finding.ts";

@@ -1,12 +1,12 @@
 // What Onlooker itself received in a turn of a manual run: it counts over the agent's trace, and a failed call fails the test.
 
-import { isBlank } from "../model/conversation/conversation.ts";
 import type { Redaction } from "../model/redaction.ts";
 import { cutReply, type RunTurn } from "../model/run/launch.ts";
 import type { Reason } from "../model/run/reason.ts";
 import { type Received, receivedAttributes } from "../model/run/received.ts";
-import type { TestCase } from "../model/test-case/test-case.ts";
+import type { TestCase } from "../model/test-case/document.ts";
 import type { Derived, FoundText, Turn } from "../model/trace/trace.ts";
+import { isBlank } from "../reading/span/conversation.ts";
 import { includesStatus } from "./checks/http-status.ts";
 
 /**

@@ -1,13 +1,13 @@
 // Finds the redacted places in what checks copy of a trace: values, matches and quotations; and in what the judge says.
 
-import { attributeOf, spanText } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
 import { step } from "../model/path.ts";
-import { unmark } from "../model/redaction/marks.ts";
 import type { Place, PlacesOfRule } from "../model/redaction.ts";
 import type { Check, Match, RedactedCopy, SemanticActual } from "../model/run/run.ts";
-import type { TestCase } from "../model/test-case/test-case.ts";
+import type { TestCase } from "../model/test-case/document.ts";
 import type { Derived, Span } from "../model/trace/trace.ts";
+import { unmark } from "../reading/marks.ts";
+import { attributeOf, spanText } from "../reading/span/conversation.ts";
 import { placesOf } from "./redacted.ts";
 import { RedactedWords } from "./redacted-words.ts";
 

@@ -1,7 +1,7 @@
 // Finds what stands for redacted values in words that are nobody's copy: what the judge says about a trace.
 
-import { unmark } from "../model/redaction/marks.ts";
 import type { Place, PlacesOfRule } from "../model/redaction.ts";
+import { unmark } from "../reading/marks.ts";
 import { placesOf } from "./redacted.ts";
 
 /** Of all texts of a trace. Of a longer one, it is not known what stands for a value. */

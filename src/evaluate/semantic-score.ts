@@ -1,5 +1,6 @@
 // The numbers behind a judge's words: a score from verdicts, whether more votes are worth asking for, and the outcome of votes.
-import type { VerdictWord, Vote } from "../model/judge/judge.ts";
+import type { VerdictWord } from "../model/judge/call.ts";
+import type { Vote } from "../model/judge/judge.ts";
 
 /** `negate`: the check passes if the score misses the threshold. */
 export type DecisionRule = { threshold: number; negate: boolean };

@@ -1,7 +1,8 @@
 // Places what a check looked at where conventions read it: evidence and quotations name the attribute that was sent.
-import { sourceOf } from "../model/conventions/sources.ts";
+
 import type { Check, Evidence, SemanticActual } from "../model/run/run.ts";
 import type { Span } from "../model/trace/trace.ts";
+import { sourceOf } from "../reading/span/sources.ts";
 
 type Translated = ReadonlyMap<string, Span>;
 

@@ -1,8 +1,9 @@
 // Finds what a check looks at: the reply, the texts of named spans or an attribute of named spans; or why it is absent.
-import { attributeOf } from "../model/conversation/conversation.ts";
+
 import type { Reason } from "../model/run/reason.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
+import { attributeOf } from "../reading/span/conversation.ts";
 import { distinct } from "./any-of.ts";
 import { namesOf, placesOfSpans } from "./evidence.ts";
 import { evidenceMax, shortName, someNames } from "./excerpt.ts";

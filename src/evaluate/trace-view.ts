@@ -1,15 +1,21 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
 
-import { usageKeys } from "../model/conventions/usage-keys.ts";
-import { attributeOf, spanText, toolNameOf } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
 import { RunBudget } from "../model/run/budget.ts";
-import { observedMark } from "../model/run/observed-turn.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { Evidence } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
-import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
-import { wholeNumber } from "../model/trace/whole-number.ts";
+import {
+  type Derived,
+  type FoundText,
+  type MergedTrace,
+  observedMark,
+  type Span,
+  type ToolCall,
+} from "../model/trace/trace.ts";
+import { attributeOf, spanText, toolNameOf } from "../reading/span/conversation.ts";
+import { usageKeys } from "../reading/span/usage-keys.ts";
+import { wholeNumber } from "../reading/span/whole-number.ts";
 import { placeOf } from "./evidence.ts";
 import { evidenceMax } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";

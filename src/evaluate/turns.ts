@@ -3,7 +3,8 @@
 import type { Result, SemanticActual } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace/trace.ts";
-import type { Context, Finding } from "./finding.ts";
+import type { Context } from "./check-context.ts";
+import type { Finding } from "./finding.ts";
 
 /**
  * One conversation from the traces of several turns, in their order: spans and tool calls of all; input, reply and HTTP

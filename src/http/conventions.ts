@@ -1,13 +1,14 @@
 // How requests say what traces are read by: the names of conventions, or ["*"], and rules.
+
 import { z } from "zod";
-import { allConventions, conventionNames, normalizedConventions } from "../model/conventions/conventions.ts";
 import {
+  allConventions,
   normalizedRules,
-  type RuleTarget,
   rulesMax,
   ruleTargets,
   textOfRules,
-} from "../model/conventions/rules.ts";
+} from "../model/agent/read-by.ts";
+import { conventionNames, normalizedConventions } from "../reading/conventions/conventions.ts";
 import { ExactText } from "./schemas.ts";
 
 const known = `Known conventions: ${conventionNames.join(", ")}, or ${allConventions} for all.`;
@@ -45,7 +46,7 @@ const Rule = z
       .meta({ pattern: "^[^\\x00*]*([^\\x00*]\\.\\*)?$" })
       .describe("An attribute of the span; with `.*` at the end, a list flattened into attributes."),
     to: z
-      .enum(ruleTargets as [RuleTarget, ...RuleTarget[]], {
+      .enum(ruleTargets, {
         error: `Attributes that a rule can give: ${ruleTargets.join(", ")}.`,
       })
       .describe("The documented attribute that it is read as."),

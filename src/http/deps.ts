@@ -11,7 +11,6 @@ import { defaultQuotas, type Quotas } from "../model/quotas.ts";
 import type { Mailer } from "../remote/mail/mailer.ts";
 import type { Database } from "../store/db.ts";
 import type { Vault } from "../store/secrets/vault.ts";
-import type { PasswordHashing } from "./accounts/passwords.ts";
 import type { Machine } from "./machine.ts";
 
 export type Deps = {
@@ -55,3 +54,8 @@ export type App = FastifyInstance<
 
 /** Adds routes to the app. */
 export type Register<D extends Deps = Deps> = (app: App, deps: D) => void | Promise<void>;
+
+export type PasswordHashing = {
+  hash(password: string): Promise<string>;
+  verify(given: { hash: string; password: string }): Promise<boolean>;
+};

@@ -1,5 +1,6 @@
 // /api/events: server-sent events about an account's traces, runs and rejected requests. Events are not replayed: a
 // client that was disconnected reloads.
+
 import { PassThrough } from "node:stream";
 import { z } from "zod";
 import type { ServiceEvent } from "../model/event.ts";
@@ -8,7 +9,7 @@ import { listOwnIds } from "../store/accounts/ownership.ts";
 import type { App, Deps } from "./deps.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "./places.ts";
 import { Id } from "./schemas.ts";
-import { requireAccount } from "./session.ts";
+import { requireAccount } from "./signed-in.ts";
 
 // Below the idle timeouts of proxies, which are 30 s or more.
 const keepAliveMs = 15_000;

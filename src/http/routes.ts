@@ -40,13 +40,13 @@ import { registerSession } from "./session.ts";
 import { registerBacktests } from "./test-cases/backtests.ts";
 import { registerEditor } from "./test-cases/editor.ts";
 import { registerLaunches } from "./test-cases/launches.ts";
+import { registerRuns } from "./test-cases/runs.ts";
 import { registerTestCases } from "./test-cases/test-cases.ts";
 import { registerVersions } from "./test-cases/versions.ts";
 import { registerConversations } from "./traces/conversations.ts";
 import { registerTraceExport } from "./traces/export.ts";
 import { registerTraceParts } from "./traces/parts.ts";
 import { registerResultStates } from "./traces/result-states.ts";
-import { registerRuns } from "./traces/runs.ts";
 import { registerTraces } from "./traces/traces.ts";
 import { registerTraceViews } from "./traces/views.ts";
 

@@ -1,5 +1,6 @@
 // Authentication and ownership: every route under /api needs a session or an access token, and an id in its path must
 // belong to the account.
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { bearerOf, type TokenScope } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
@@ -14,6 +15,7 @@ import { type Auth, findSession } from "./accounts/auth.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { originFault } from "./origin.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
+import { requireAccount } from "./signed-in.ts";
 import { type LimitWrongKeys, limitWrongKeys } from "./wrong-keys.ts";
 
 declare module "fastify" {
@@ -104,22 +106,6 @@ async function requireOwn({ db }: Deps, request: FastifyRequest, url: string): P
 /** The account's place. A long download or event stream does not hold it: those have limits of their own. */
 async function leavePlace(request: FastifyRequest): Promise<void> {
   request.leavePlace?.();
-}
-
-/** The authenticated account. Throws UNAUTHORIZED if there is none. */
-export function requireAccount(request: FastifyRequest): Account {
-  if (request.account) return request.account;
-  throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
-}
-
-/** The same with a verified email. Throws EMAIL_NOT_VERIFIED; `what` begins its message, as in "Agents can be called". */
-export function requireVerified(request: FastifyRequest, what: string): Account {
-  const account = requireAccount(request);
-  if (account.emailVerified) return account;
-  throw new Refusal("EMAIL_NOT_VERIFIED", {
-    message: `${what} once your email is verified.`,
-    hint: "Open the link in the verification email first.",
-  });
 }
 
 // Routes about credentials of the user, which access tokens may not even read.

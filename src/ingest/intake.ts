@@ -1,7 +1,10 @@
 // Changes batches to what may be stored of them, by the settings of their agent, before anything is derived.
+
 import type { Agent, AgentConventions } from "../model/agent/agent.ts";
-import { attributeFilter, takesEverything, withoutContent } from "../model/content.ts";
+import { attributeFilter } from "../model/content/attribute-rules.ts";
+import { takesEverything } from "../model/content.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
+import { withoutContent } from "../reading/content/structure.ts";
 
 export type IntakeBy = Pick<AgentConventions, "conventions" | "conventionRules" | "intake">;
 

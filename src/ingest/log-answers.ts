@@ -1,8 +1,9 @@
 // Summarizes the log records of one request, per service: what the ingestion log counts.
-import type { IngestionAnswer } from "../model/ingestion.ts";
+
+import type { DroppedRecords, IngestionAnswer } from "../model/ingestion.ts";
+import type { Refusal } from "../model/refusal.ts";
 import { storable } from "../model/trace/storable.ts";
 import { withRefusals } from "./answers.ts";
-import type { LogsOutcome } from "./logs.ts";
 
 /** One answer per service name. */
 export function answersOfLogs({ accepted, refused }: LogsOutcome, requestId: string): IngestionAnswer[] {
@@ -15,3 +16,15 @@ export function answersOfLogs({ accepted, refused }: LogsOutcome, requestId: str
   const records = refused.map(({ recordCount: count, ...one }) => ({ ...one, count }));
   return withRefusals(answers, records, requestId);
 }
+
+export type LogsOutcome = { accepted: AcceptedRecords[]; refused: RefusedRecords[] };
+
+export type RefusedRecords = { serviceName: string | null; recordCount: number; refusal: Refusal };
+
+export type AcceptedRecords = {
+  serviceName: string;
+  agentId: string;
+  /** Kept for their span, repetitions included. */
+  recordCount: number;
+  dropped: DroppedRecords;
+};

@@ -26,23 +26,11 @@ import {
 } from "./admit.ts";
 import { inTurns } from "./in-turns.ts";
 import { intakeOf } from "./intake.ts";
-import { answersOfLogs } from "./log-answers.ts";
+import { answersOfLogs, type LogsOutcome } from "./log-answers.ts";
 import type { PreparedRecords, PreparedService } from "./prepare-logs.ts";
 import type { Preparer } from "./preparer.ts";
 import { agentOfGroup, type FindAgents } from "./resolve-agent.ts";
 import { whileChanging } from "./while-changing.ts";
-
-export type RefusedRecords = { serviceName: string | null; recordCount: number; refusal: Refusal };
-
-export type AcceptedRecords = {
-  serviceName: string;
-  agentId: string;
-  /** Kept for their span, repetitions included. */
-  recordCount: number;
-  dropped: DroppedRecords;
-};
-
-export type LogsOutcome = { accepted: AcceptedRecords[]; refused: RefusedRecords[] };
 
 export type LogsDeps = FindAgents &
   FindKey &

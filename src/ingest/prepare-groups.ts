@@ -1,5 +1,5 @@
 // Prepares the traces of an OTLP request, each by itself but for the resources that they share.
-import { readByNothing } from "../model/conventions/read-by.ts";
+import { readByNothing } from "../model/agent/read-by.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { type Encoded, encodeBatch, encodeResource, encodeWithoutResource } from "../wire/batch.ts";

@@ -1,17 +1,19 @@
 // Prepares the body of a log export for storage: decodes it and compresses the records of each span, without I/O.
+
 import { hash } from "node:crypto";
+import { readByNothing } from "../model/agent/read-by.ts";
 import type { Intake } from "../model/content.ts";
-import { type Brought, broughtBy } from "../model/conventions/log-records.ts";
-import { readByNothing } from "../model/conventions/read-by.ts";
 import type { StoringRules } from "../model/privacy.ts";
 import type { Refusal } from "../model/refusal.ts";
 import { identified } from "../model/trace/join-records.ts";
 import type { Batch, LogRecord } from "../model/trace/trace.ts";
+import { type Brought, broughtBy } from "../reading/conventions/log-records.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeBatch, readBatch, scan } from "../wire/batch.ts";
+import type { SpanRecords } from "../wire/collected-records.ts";
 import type { DecodeLimits } from "../wire/limits.ts";
 import type { MediaType } from "../wire/media-type.ts";
-import { decodeLogs, type SpanRecords } from "../wire/otlp-logs.ts";
+import { decodeLogs } from "../wire/otlp-logs.ts";
 import { allocateDense } from "../wire/slab.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
 import type { Readers } from "./readers.ts";

@@ -1,6 +1,6 @@
 // Prepares a request of one trace that is stored as it arrived, since nothing changes it.
+import { readByNothing } from "../model/agent/read-by.ts";
 import { takesEverything } from "../model/content.ts";
-import { readByNothing } from "../model/conventions/read-by.ts";
 import type { Batch } from "../model/trace/trace.ts";
 import { encodeReceived } from "../wire/batch.ts";
 import { type DecodeLimits, decodeBody } from "../wire/body.ts";

@@ -1,12 +1,27 @@
 // A thread that prepares large bodies.
+
 import type { StoringRules } from "../model/privacy.ts";
 import { collectGarbage } from "../threads/collect.ts";
-import { messageOf } from "../threads/refusal-message.ts";
+import { messageOf, type RefusalMessage } from "../threads/refusal-message.ts";
 import { serveThread } from "../threads/serve.ts";
+import type { DecodeLimits } from "../wire/limits.ts";
+import type { MediaType } from "../wire/media-type.ts";
 import type { IntakeBy } from "./intake.ts";
-import { type PrepareAgain, type PreparedAgain, prepareAgain, prepareBody } from "./prepare.ts";
-import { type PreparedRecords, prepareLogs, prepareRecordsAgain } from "./prepare-logs.ts";
-import type { PrepareInput, PrepareLogsResult, PrepareResult } from "./preparer.ts";
+import {
+  type PrepareAgain,
+  type PreparedAgain,
+  type PreparedBody,
+  prepareAgain,
+  prepareBody,
+} from "./prepare.ts";
+import type { PreparedGroup, PreparedResource, RefusedGroup } from "./prepare-groups.ts";
+import {
+  type PreparedRecords,
+  type PreparedService,
+  prepareLogs,
+  prepareRecordsAgain,
+} from "./prepare-logs.ts";
+import type { Readers } from "./readers.ts";
 
 serveThread({ prepare, prepareLogs: prepareLogExport, again, recordsAgain }, { bytesIn });
 
@@ -66,3 +81,24 @@ function bytesIn(
   const batches = result.groups.flatMap(group => ("batch" in group ? [group.batch.bytes] : []));
   return [...batches, ...result.resources.map(resource => resource.bytes)];
 }
+
+export type PrepareInput = {
+  bytes: Uint8Array;
+  mediaType: MediaType;
+  limits: DecodeLimits;
+  readers: Readers | null;
+};
+
+/** A PreparedBody in a form that can be sent between threads. */
+export type PrepareResult =
+  | Extract<PreparedBody, { path: "canonical" }>
+  | {
+      path: "otlp";
+      groups: (PreparedGroup | (Omit<RefusedGroup, "refusal"> & { refusal: RefusalMessage }))[];
+      resources: PreparedResource[];
+    };
+
+/** Prepared services in a form that can be sent between threads. */
+export type PrepareLogsResult = (Omit<PreparedService, "refused"> & {
+  refused: { recordCount: number; refusal: RefusalMessage }[];
+})[];

@@ -1,5 +1,5 @@
 // Prepares a body for storage: decodes, derives and compresses it, without I/O.
-import { readByNothing } from "../model/conventions/read-by.ts";
+import { readByNothing } from "../model/agent/read-by.ts";
 import type { StoringRules } from "../model/privacy.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
 import {

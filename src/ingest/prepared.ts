@@ -1,13 +1,15 @@
 // What is stored of a batch: its bytes, the keys of its spans, and the columns of its trace as derived from it.
-import type { ContentGone, Intake } from "../model/content.ts";
-import { type ReadBy, readTraceBy } from "../model/conventions/read-by.ts";
-import { markBatch } from "../model/redaction/marks.ts";
+
+import type { ReadBy } from "../model/agent/read-by.ts";
+import type { Intake } from "../model/content.ts";
 import type { Redaction } from "../model/redaction.ts";
-import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
-import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
-import { mayBeRedacted, saysTheSame } from "../model/trace/text-redactions.ts";
-import type { Batch, Derived, TracePath } from "../model/trace/trace.ts";
+import type { Batch, ContentGone, Derived, TracePath } from "../model/trace/trace.ts";
+import { readTraceBy } from "../reading/conventions/read-by.ts";
+import { columnsOf, type TraceColumns } from "../reading/derived/columns.ts";
+import { derive } from "../reading/derived/derive.ts";
+import { mayBeRedacted, saysTheSame } from "../reading/derived/text-redactions.ts";
+import { markBatch } from "../reading/marks.ts";
 import { spanKeysOf } from "../store/traces/span-keys.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import type { Encoded } from "../wire/batch.ts";

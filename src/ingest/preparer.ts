@@ -1,4 +1,5 @@
 // Prepares small bodies inline and large ones on a thread, so that no body stalls other requests.
+
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { StoringRules } from "../model/privacy.ts";
@@ -7,37 +8,16 @@ import { tellOfWork } from "../model/work.ts";
 import { FairQueue, type Owners } from "../threads/fair-queue.ts";
 import { preparingHeapMb } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
-import { type RefusalMessage, refusalOf } from "../threads/refusal-message.ts";
+import { refusalOf } from "../threads/refusal-message.ts";
 import { BeyondLimits, type DecodeLimits } from "../wire/limits.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { repeatedBytesMax } from "../wire/otlp-groups.ts";
 import type { IntakeBy } from "./intake.ts";
 import { type PrepareAgain, type PreparedAgain, type PreparedBody, prepareBody } from "./prepare.ts";
-import type { PreparedGroup, PreparedResource, RefusedGroup } from "./prepare-groups.ts";
 import { type PreparedRecords, type PreparedService, prepareLogs } from "./prepare-logs.ts";
+import type { PrepareInput, PrepareLogsResult, PrepareResult } from "./prepare-thread.ts";
 import type { PreparedBatch } from "./prepared.ts";
 import type { Readers } from "./readers.ts";
-
-export type PrepareInput = {
-  bytes: Uint8Array;
-  mediaType: MediaType;
-  limits: DecodeLimits;
-  readers: Readers | null;
-};
-
-/** A PreparedBody in a form that can be sent between threads. */
-export type PrepareResult =
-  | Extract<PreparedBody, { path: "canonical" }>
-  | {
-      path: "otlp";
-      groups: (PreparedGroup | (Omit<RefusedGroup, "refusal"> & { refusal: RefusalMessage }))[];
-      resources: PreparedResource[];
-    };
-
-/** Prepared services in a form that can be sent between threads. */
-export type PrepareLogsResult = (Omit<PreparedService, "refused"> & {
-  refused: { recordCount: number; refusal: RefusalMessage }[];
-})[];
 
 export type PreparerOptions = {
   limits: DecodeLimits;

@@ -1,10 +1,13 @@
 // Redacts the batches of one body by the rules of its project, before anything is derived from them.
-import type { ReadBy } from "../model/conventions/read-by.ts";
-import { redactorOf, type StoringRules } from "../model/privacy.ts";
-import type { IdNames } from "../model/redaction/ids.ts";
-import { Work, workMax } from "../model/redaction/work.ts";
-import type { Redaction, Redactor, Search } from "../model/redaction.ts";
+
+import type { ReadBy } from "../model/agent/read-by.ts";
+import type { StoringRules } from "../model/privacy.ts";
+import type { Redaction } from "../model/redaction.ts";
 import type { Attributes, Batch } from "../model/trace/trace.ts";
+import type { IdNames } from "../redaction/ids.ts";
+import { redactorOf } from "../redaction/of-project.ts";
+import { Work, workMax } from "../redaction/work.ts";
+import type { Redactor, Search } from "../redaction.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeRedactions, readRedactions } from "../wire/redactions.ts";
 import type { IntakeBy } from "./intake.ts";

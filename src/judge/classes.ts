@@ -1,5 +1,4 @@
 // Asks the judge what a criterion rests on, once per wording, and only if a verdict depends on it.
-import type { Judges } from "../judge.ts";
 import { classesPerCall, type RestsOn } from "../model/judge/call.ts";
 import type { KnownClass } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
@@ -8,7 +7,7 @@ import type { Database } from "../store/db.ts";
 import { findJudgeAnswers } from "../store/judge/answers.ts";
 import { evenly } from "./batches.ts";
 import { identityOf, keysFor } from "./keys.ts";
-import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
+import { type Answering, type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
 
 /** The cached classes; criteria without one are omitted. */
 export async function findClasses(
@@ -32,12 +31,12 @@ export async function findClasses(
 type Wording = { criterion: string };
 
 export class Classifier {
-  readonly #judges: Judges;
+  readonly #judges: Answering;
   readonly #asker: Asker;
   readonly #keys: ReturnType<typeof keysFor>;
   readonly #classes = new Map<string, RestsOn | null | Unanswered>();
 
-  constructor(judges: Judges, asker: Asker, keys: ReturnType<typeof keysFor>) {
+  constructor(judges: Answering, asker: Asker, keys: ReturnType<typeof keysFor>) {
     this.#judges = judges;
     this.#asker = asker;
     this.#keys = keys;

@@ -2,7 +2,6 @@
 import { placesOf, rulesOf } from "../evaluate/redacted.ts";
 import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
-import type { Judges } from "../judge.ts";
 import { criteriaPerCall, type GivenVerdict, type RestsOn } from "../model/judge/call.ts";
 import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
@@ -14,7 +13,14 @@ import { replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
 import { Classifier } from "./classes.ts";
 import { type CriterionQuestion, hashOfMaterial, identityOf, keysFor } from "./keys.ts";
-import { type Answers, type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
+import {
+  type Answering,
+  type Answers,
+  type Asker,
+  byKey,
+  type Question,
+  type QuestionKind,
+} from "./question.ts";
 import { QuoteFinder } from "./quotes.ts";
 import { withRetry } from "./retry.ts";
 import { isFavorable, isOpenWithoutClass, verdictOf } from "./verdict.ts";
@@ -28,7 +34,7 @@ type Ballot = Question<CheckCriterion>[][];
 
 /** All questions are about one trace; the answers are in their order. */
 export async function judgeReplies(
-  judges: Judges,
+  judges: Answering,
   questions: SemanticQuestion[],
   asker: Asker,
   signal?: AbortSignal,

@@ -1,7 +1,9 @@
 // The questions of the pipeline: one scenario or one criterion each, identified by its cache key.
+
 import type { JudgeCall } from "../model/judge/call.ts";
 import type { JudgeContext, Spent } from "../model/judge/judge.ts";
 import type { Unanswered } from "../model/judge/outcome.ts";
+import type { Clock } from "../remote/clock.ts";
 import type { JudgeRequest } from "../remote/judge/client.ts";
 import type { JudgeAccess } from "./admission.ts";
 import type { QuestionKey } from "./keys.ts";
@@ -61,3 +63,14 @@ export function merged<Q>(questions: Question<Q>[]): Question<Q>[] {
 export function allOf<V>(questions: Question<unknown>[], answer: Unanswered): Answers<V> {
   return new Map(questions.map(({ key }) => [key, answer]));
 }
+
+/** What answers questions: from the cache, from a call in flight, or by asking. */
+export type Answering = {
+  readonly clock: Clock;
+  answer<Q, V>(
+    kind: QuestionKind<Q, V>,
+    questions: Question<Q>[],
+    asker: Asker,
+    signal?: AbortSignal,
+  ): Promise<Answers<V>>;
+};

@@ -1,7 +1,8 @@
 // Decides when a question is asked again: exponential backoff with jitter, within the deadline of the run.
+
 import type { JudgeContext } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered, wasCalled } from "../model/judge/outcome.ts";
-import type { JudgeReason, JudgeReasonCode } from "../model/run/reason.ts";
+import type { JudgeReason, JudgeReasonCode } from "../model/judge/reason.ts";
 import type { Clock } from "../remote/clock.ts";
 
 export const backoff = { firstMs: 2_000, maxMs: 120_000, busyMs: 1_000, busyMaxMs: 15_000 };

@@ -1,6 +1,5 @@
 // Scenario questions: which scenarios a user's input matches, and what asking would cost.
 import { suspicionOf } from "../evaluate/suspicion.ts";
-import type { Judges } from "../judge.ts";
 import { type JudgeCall, scenariosPerCall } from "../model/judge/call.ts";
 import type {
   Routed,
@@ -21,12 +20,12 @@ import { findJudgeAnswers } from "../store/judge/answers.ts";
 import { databaseUnavailable, overBudget } from "./admission.ts";
 import { evenly } from "./batches.ts";
 import { identityOf, keysFor, type ScenarioQuestion } from "./keys.ts";
-import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
+import { type Answering, type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
 import { withRetry } from "./retry.ts";
 
 /** If a call fails, only its own scenarios get no label. */
 export async function matchScenarios(
-  judges: Judges,
+  judges: Answering,
   { userInput, earlier, scenarios, redacted }: RoutingQuestion,
   { context, access }: Asker,
   signal?: AbortSignal,

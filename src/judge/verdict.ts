@@ -1,8 +1,9 @@
 // The verdict on one criterion: what the judge said of each part of the reply, as far as its quotations support it.
+
 import type { GivenVerdict, RestsOn } from "../model/judge/call.ts";
 import type { CriterionVerdict } from "../model/judge/judge.ts";
 import type { Quote } from "../model/judge/material.ts";
-import type { JudgeReason } from "../model/run/reason.ts";
+import type { JudgeReason } from "../model/judge/reason.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 
 /** Whether the verdict depends on what the criterion rests on. */

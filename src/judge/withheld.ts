@@ -1,4 +1,5 @@
 // What a project lets its judge see: texts without what its rules for the judge find, and tool results only if it allows.
+
 import type {
   RoutingAnswer,
   RoutingQuestion,
@@ -9,7 +10,7 @@ import type {
 import type { EarlierMessages, Material, MaterialItem } from "../model/judge/material.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { type Bounded, promptBounds, shownLength } from "../model/judge/prompt-bounds.ts";
-import type { JudgePolicy } from "../model/privacy.ts";
+import type { JudgePolicy } from "../redaction/of-project.ts";
 
 export function routingAsShown(question: RoutingQuestion, { redactor }: JudgePolicy): RoutingQuestion {
   if (!redactor) return question;

@@ -1,6 +1,8 @@
 // Stores a turn of a manual run with what the agent said redacted by the rules of its project.
-import { redactorOf, type StoringRules } from "../model/privacy.ts";
+
+import type { StoringRules } from "../model/privacy.ts";
 import type { RunTurn } from "../model/run/launch.ts";
+import { redactorOf } from "../redaction/of-project.ts";
 import type { Database } from "../store/db.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import { saveTurn } from "../store/runs/turns.ts";

@@ -1,4 +1,5 @@
 // Sends the turns of a manual run one by one, and waits for the trace of each, or builds one from request and reply.
+
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type IntakeBy, intakeOf } from "../ingest/intake.ts";
@@ -6,12 +7,12 @@ import { prepareBatch } from "../ingest/prepare.ts";
 import { whileChanging } from "../ingest/while-changing.ts";
 import { readMarked } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
-import { readByNothing } from "../model/conventions/read-by.ts";
-import { redactionsIn } from "../model/redaction/marks.ts";
+import { readByNothing } from "../model/agent/read-by.ts";
 import type { PlacesOfRule } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { observedTurn } from "../model/run/observed-turn.ts";
+import { redactionsIn } from "../reading/marks.ts";
 import { findAgent } from "../store/accounts/agents.ts";
 import type { Database } from "../store/db.ts";
 import { newId } from "../store/new-id.ts";

@@ -1,16 +1,16 @@
 // Takes the value of an erasure out of what is left: results of other traces, judge calls, launches, waiting log records.
 import { zstdDecompressSync } from "node:zlib";
+import type { Criterion } from "../model/erasure.ts";
+import { parseNumbers } from "../model/json-exact.ts";
 import {
   eraseIn,
   eraseInJson,
   excerptInJson,
   JsonProbe,
   type TextSearch,
-} from "../model/erasure/escaped-text.ts";
-import { type BatchSearch, findInBatch } from "../model/erasure/find-in-batch.ts";
-import { idAttributes } from "../model/erasure/id-attributes.ts";
-import type { Criterion } from "../model/erasure.ts";
-import { parseNumbers } from "../model/json-exact.ts";
+} from "../redaction/erasure/escaped-text.ts";
+import { type BatchSearch, findInBatch } from "../redaction/erasure/find-in-batch.ts";
+import { idAttributes } from "../redaction/erasure/id-attributes.ts";
 import type { Database } from "../store/db.ts";
 import {
   type CopyPlace,

@@ -1,15 +1,16 @@
 // Lists the tests, notes and saved views that have the value of an erasure, and takes it out of those that were chosen.
 
+import { type Criterion, type ErasureChoices, isSearchable } from "../model/erasure.ts";
+import { Refusal } from "../model/refusal.ts";
+import type { TestCaseDocument } from "../model/test-case/document.ts";
+import { documentOf, parseTestCase } from "../model/test-case/test-case.ts";
 import {
   eraseIn,
   eraseInJson,
   excerptInJson,
   excerptOf,
   type TextSearch,
-} from "../model/erasure/escaped-text.ts";
-import { type Criterion, type ErasureChoices, isSearchable } from "../model/erasure.ts";
-import { Refusal } from "../model/refusal.ts";
-import { documentOf, parseTestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
+} from "../redaction/erasure/escaped-text.ts";
 import type { Database } from "../store/db.ts";
 import {
   deleteViewsOf,

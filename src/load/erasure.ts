@@ -1,11 +1,11 @@
 // Finds the traces of a project that an erasure is about, a part at a time: reads everything that is stored of them.
 import { zstdDecompressSync } from "node:zlib";
-import { excerptInJson, excerptOf, JsonProbe, type TextSearch } from "../model/erasure/escaped-text.ts";
-import { redactionsInExcerpt } from "../model/erasure/excerpt-redactions.ts";
-import { type BatchSearch, findInBatch } from "../model/erasure/find-in-batch.ts";
-import { idAttributes } from "../model/erasure/id-attributes.ts";
 import { type Criterion, type ErasurePlace, isSearchable } from "../model/erasure.ts";
-import { boundedId } from "../model/trace/identity.ts";
+import { boundedId } from "../reading/derived/identity.ts";
+import { excerptInJson, excerptOf, JsonProbe, type TextSearch } from "../redaction/erasure/escaped-text.ts";
+import { redactionsInExcerpt } from "../redaction/erasure/excerpt-redactions.ts";
+import { type BatchSearch, findInBatch } from "../redaction/erasure/find-in-batch.ts";
+import { idAttributes } from "../redaction/erasure/id-attributes.ts";
 import type { Database } from "../store/db.ts";
 import {
   deleteTurns,

@@ -1,17 +1,19 @@
 // Forgets traces: opens them, leaves their structure as an agent without content would have stored it, and stores that.
 
 import { type LoadedTrace, openEach } from "../load.ts";
-import { attributeFilter, withoutContent } from "../model/content.ts";
-import type { ReadBy } from "../model/conventions/read-by.ts";
-import { readTraceBy } from "../model/conventions/read-by.ts";
-import { redactorOf, type StoringRules } from "../model/privacy.ts";
+import type { ReadBy } from "../model/agent/read-by.ts";
+import { attributeFilter } from "../model/content/attribute-rules.ts";
+import type { StoringRules } from "../model/privacy.ts";
 import type { Redacted, Redaction } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
-import { columnsOf, namesMax, rulesOf, type TraceColumns } from "../model/trace/columns.ts";
-import { derive } from "../model/trace/derive.ts";
-import { boundedId, IdSpans, idsOf } from "../model/trace/identity.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
+import { withoutContent } from "../reading/content/structure.ts";
+import { readTraceBy } from "../reading/conventions/read-by.ts";
+import { columnsOf, namesMax, rulesOf, type TraceColumns } from "../reading/derived/columns.ts";
+import { derive } from "../reading/derived/derive.ts";
+import { boundedId, IdSpans, idsOf } from "../reading/derived/identity.ts";
+import { redactorOf } from "../redaction/of-project.ts";
 import {
   forgetContent,
   type StructureBatch,

@@ -1,24 +1,12 @@
 // What may be stored of an agent's traces: whether their content, and which attributes.
-import type { ReadBy } from "./conventions/read-by.ts";
-import { sameTexts } from "./same-texts.ts";
-
-export type { AttributeRules } from "./content/attribute-rules.ts";
-export { attributeFilter } from "./content/attribute-rules.ts";
-export { withoutContent } from "./content/structure.ts";
-
 import type { AttributeRules } from "./content/attribute-rules.ts";
+import { sameTexts } from "./same-texts.ts";
 
 /** `none`: content is never stored. `forget`: it is dropped some time after its evaluation has ended. */
 export type ContentSetting = "keep" | "none" | "forget";
 
 /** What an agent's batches are changed by before they are stored. */
 export type Intake = { content: ContentSetting; attributes: AttributeRules };
-
-/** What is needed of an agent to change a batch by its settings. */
-export type IntakeOfAgent = ReadBy & { intake: Intake };
-
-/** What a stored batch or trace lacks: its content was never stored, or was dropped later. */
-export type ContentGone = "none" | "forgotten";
 
 export const everything: Intake = { content: "keep", attributes: { deny: [], allow: null } };
 

@@ -1,6 +1,8 @@
 // Events about traces, runs, launches and ingestion, sent to open dashboards.
+
 import type { RefusalCode } from "./refusal.ts";
-import type { Outcome, RunState } from "./run/run.ts";
+import type { Outcome } from "./run/outcome.ts";
+import type { RunState } from "./run/run.ts";
 
 export type TraceEvent = {
   type: "trace";

@@ -1,12 +1,22 @@
-// Redaction: finds emails, phone numbers, secrets and a project's own patterns in traces, before anything is stored.
-import { type IdNames, idKeysOf } from "./redaction/ids.ts";
-import { type OwnRule, OwnRules } from "./redaction/own-rules.ts";
-import { type BuiltInRule, builtInRules } from "./redaction/rules.ts";
-import { TextRedaction } from "./redaction/text.ts";
-import { redactAttributes, redactBatch, redactRecords } from "./redaction/traces.ts";
-import { type Engine, Walk } from "./redaction/walk.ts";
-import { Work, workMax } from "./redaction/work.ts";
-import type { Attributes, Batch, LogRecord } from "./trace/trace.ts";
+// Redaction: its rules, and the places in a trace where they found something.
+
+export const builtInRules = ["email", "phone", "card", "iban", "ip", "ssn", "secret"] as const;
+export type BuiltInRule = (typeof builtInRules)[number];
+
+/** The rule of a value that became a pseudonym. */
+export const pseudonymRule = "pseudonym";
+/** The rule, and in brackets the stored text, of what could not be finished within its work. */
+export const uncheckedRule = "unchecked";
+export const uncheckedText = `[${uncheckedRule}]`;
+
+/** In the order of the table, each once. */
+export function activeBuiltIn(chosen: readonly string[]): BuiltInRule[] {
+  return builtInRules.filter(name => chosen.includes("*") || chosen.includes(name));
+}
+
+export type OwnRule = { name: string; pattern: string; flags?: string | undefined };
+
+export const ownRulesMax = 20;
 
 export type RedactionRules = {
   /** Names of built-in rules, or "*". */
@@ -44,91 +54,3 @@ export type Redaction = {
 export type Redacted<T> = { value: T; redactions: Redaction[] };
 
 export type RedactedText = { text: string; found: PlacesOfRule[] };
-
-export type RedactionOptions = {
-  /** What is left to spend; by default enough for a body of the largest size under the built-in rules. */
-  work?: Work;
-  /** Further attributes that are read as ids, such as those of an agent's own rules. */
-  ids?: IdNames;
-};
-
-/** Changes nothing that it is given. Never throws on any content. */
-export type Redactor = {
-  /** The names of its rules: built-in ones, then own ones, as far as they are active. */
-  names: readonly string[];
-  batch(batch: Batch, options?: RedactionOptions): Redacted<Batch>;
-  records(spanId: string, records: LogRecord[], options?: RedactionOptions): Redacted<LogRecord[]>;
-  attributes(
-    attributes: Attributes,
-    at: Pick<Redaction, "spanId" | "in">,
-    options?: RedactionOptions,
-  ): Redacted<Attributes>;
-  text(text: string, options?: Pick<RedactionOptions, "work">): RedactedText;
-  /** For the parts of one batch. */
-  search(options?: RedactionOptions): Search;
-};
-
-/**
- * Whether nothing in a part of a batch would be redacted, in any order of the parts. If that is true of all attributes (of
- * spans, scopes, events, links and the resource, but for the service's name), messages of statuses and states of traces,
- * `batch` finds nothing, with the same options.
- */
-export type Search = {
-  isCleanAttribute(key: string, value: unknown): boolean;
-  /**
-   * Whether that is seen without decoding the text of an attribute, which is in the bytes from `from` to `to`, in UTF-8 and as it is
-   * or as JSON writes it. False says nothing.
-   */
-  isSeenClean(key: string, bytes: Uint8Array, from: number, to: number): boolean;
-  isCleanText(text: string): boolean;
-};
-
-/**
- * Compiles the rules; undefined if none is on. Keep the redactor while the rules stay the same: own rules take
- * milliseconds to compile. `pseudonymOf` gives `p_` and a keyed hash, and the same for the same value. Own rules must be
- * valid (`ownRuleIssues`); an invalid one throws PatternFault.
- */
-export function openRedactor(
-  rules: RedactionRules,
-  pseudonymOf: (value: string) => string,
-): Redactor | undefined {
-  const builtIn = activeBuiltIn(rules.builtIn);
-  if (builtIn.length + rules.rules.length + rules.pseudonyms.length === 0) return undefined;
-  const texts = new TextRedaction(builtIn, new OwnRules(rules.rules));
-  const ids = idKeysOf(rules.pseudonyms);
-  const engine = (options: RedactionOptions = {}) => ({
-    texts,
-    pseudonymOf,
-    ids: options.ids ? idKeysOf(rules.pseudonyms, options.ids) : ids,
-    work: options.work ?? new Work(workMax),
-  });
-  return {
-    names: texts.names,
-    batch: (batch, options) => redactBatch(batch, engine(options)),
-    records: (spanId, records, options) => redactRecords(spanId, records, engine(options)),
-    attributes: (attributes, at, options) => redactAttributes(attributes, at, engine(options)),
-    text: (text, options) => texts.redact(text, options?.work ?? new Work(workMax)),
-    search: options => searchBy({ ...engine(options), pseudonymOf: () => "" }),
-  };
-}
-
-function searchBy(engine: Engine): Search {
-  const found: Redaction[] = [];
-  const walk = new Walk(engine, null, "attributes", found);
-  return {
-    isCleanAttribute(key, value) {
-      walk.attribute(value, key, key);
-      return found.length === 0;
-    },
-    isSeenClean: (key, bytes, from, to) => walk.isSeenClean(key, bytes, from, to),
-    isCleanText(text) {
-      walk.text(text, "", "");
-      return found.length === 0;
-    },
-  };
-}
-
-/** In the order of the table, each once. */
-export function activeBuiltIn(chosen: readonly string[]): BuiltInRule[] {
-  return builtInRules.filter(name => chosen.includes("*") || chosen.includes(name));
-}

@@ -1,5 +1,7 @@
 // The editor thread: the test editor with its own judge clients, sandbox and database connections.
+
 import { workerData } from "node:worker_threads";
+import type { Config } from "../config.ts";
 import { openEditor } from "../editor.ts";
 import { clientOpener } from "../judge/connections.ts";
 import { Judges } from "../judge.ts";
@@ -8,14 +10,13 @@ import { logStream, openLog } from "../log.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
-import { asUnreadable } from "../store/db.ts";
+import { type Addresses, asUnreadable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { Semaphore } from "../threads/semaphore.ts";
 import { sendEvent, serveThread } from "../threads/serve.ts";
-import type { EditorThreadData } from "./threaded-editor.ts";
 
 const { config, addresses, processes } = workerData as EditorThreadData;
 
@@ -52,3 +53,10 @@ serveThread(openEditor({ db, judgeOf: judges.judgeOf, judgeWith: judges.judgeWit
     await db.close();
   },
 });
+
+export type EditorThreadData = {
+  config: Config;
+  addresses: Addresses;
+  /** HTTP processes on this machine, which have such a thread each. */
+  processes: number;
+};

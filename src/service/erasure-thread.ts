@@ -1,4 +1,5 @@
 // The erasure thread: reads the stored content of traces for erasures, rewrites texts, and forgets content.
+
 import { workerData } from "node:worker_threads";
 import type { ErasureWork } from "../eraser/steps.ts";
 import type { ForgetterDeps } from "../forgetter.ts";
@@ -11,7 +12,7 @@ import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { asUnavailable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
 import { serveThread } from "../threads/serve.ts";
-import type { TraceThreadData } from "./threaded-trace-reader.ts";
+import type { TraceThreadData } from "./trace-thread.ts";
 
 const { addresses, limits } = workerData as TraceThreadData;
 const db = openStore(addresses, 2);

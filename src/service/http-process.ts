@@ -1,17 +1,19 @@
 // An HTTP process: serves HTTP on the port that it shares with others, until the process that leads stops it or ends.
+
 import type { Logger } from "pino";
+import type { Config } from "../config.ts";
 import { ownMetrics } from "../http/health.ts";
 import type { Machine } from "../http/machine.ts";
 import { requestsMax } from "../http/session.ts";
 import { logStream, openLog } from "../log.ts";
+import type { Addresses } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { borrowPermits } from "../threads/named-permits.ts";
 import { codeOnDisk, otherCode } from "./code.ts";
-import { ownPools } from "./connections.ts";
-import type { HttpProcessSettings, StartFailure } from "./http-processes.ts";
+import { type Layout, ownPools } from "./connections.ts";
 import { serveHttp, type Wakes } from "./http-server.ts";
 import { Led } from "./led.ts";
 import { openParts } from "./parts.ts";
@@ -121,3 +123,17 @@ function throttled(call: () => void): () => void {
     else begin();
   };
 }
+
+/** What an HTTP process is told when it starts. */
+export type HttpProcessSettings = {
+  /** From 1; the one that replaces it has the same. */
+  number: number;
+  config: Config;
+  addresses: Addresses;
+  layout: Layout;
+  /** What the process that leads was started from. */
+  code: string;
+};
+
+/** What kept an HTTP process from starting. */
+export type StartFailure = { message: string; stack?: string; code?: string; port?: number };

@@ -1,32 +1,17 @@
 // Starts, watches, replaces and stops the processes that serve HTTP on one port. The process that leads runs this.
+
 import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
 import { countsOf, type Measured, metrics } from "../http/health.ts";
 import { OwnLinks } from "../http/machine.ts";
-import type { Addresses } from "../store/db.ts";
 import { LentPermits, OwnPermits, type PermitMessage } from "../threads/named-permits.ts";
 import { codeOnDisk, otherCode } from "./code.ts";
-import type { Layout } from "./connections.ts";
 import { HandedConnections } from "./handed-connections.ts";
+import type { HttpProcessSettings, StartFailure } from "./http-process.ts";
 import type { Wakes } from "./http-server.ts";
 import { aliveEveryMs } from "./led.ts";
 import { Peer } from "./peer.ts";
-
-/** What an HTTP process is told when it starts. */
-export type HttpProcessSettings = {
-  /** From 1; the one that replaces it has the same. */
-  number: number;
-  config: Config;
-  addresses: Addresses;
-  layout: Layout;
-  /** What the process that leads was started from. */
-  code: string;
-};
-
-/** What kept an HTTP process from starting. */
-export type StartFailure = { message: string; stack?: string; code?: string; port?: number };
 
 export type HttpProcessesOptions = Omit<HttpProcessSettings, "number" | "code"> & {
   log: Logger;

@@ -1,18 +1,11 @@
 // Runs the test editor on a thread, so that a dry run does not stall other requests.
+
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
 import type { Editor } from "../editor.ts";
 import type { CountedCall } from "../model/judge/call.ts";
-import type { Addresses } from "../store/db.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
-
-export type EditorThreadData = {
-  config: Config;
-  addresses: Addresses;
-  /** HTTP processes on this machine, which have such a thread each. */
-  processes: number;
-};
+import type { EditorThreadData } from "./editor-thread.ts";
 
 export type ThreadedEditorOptions = Omit<EditorThreadData, "processes"> & {
   /** Default: 1. */

@@ -1,11 +1,12 @@
 // Runs the work of erasures, and of forgetting content, on a thread, so that decompressing and searching traces does not stall requests.
+
 import type { Logger } from "pino";
 import type { ErasureWork } from "../eraser/steps.ts";
 import type { ForgetterDeps } from "../forgetter.ts";
 import type { Addresses } from "../store/db.ts";
 import { readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
-import type { TraceThreadData } from "./threaded-trace-reader.ts";
+import type { TraceThreadData } from "./trace-thread.ts";
 
 // A part reads a few megabytes, or one trace of the largest size.
 const hangMs = 120_000;

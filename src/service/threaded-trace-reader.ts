@@ -1,4 +1,5 @@
 // Reads small traces inline and large ones on a thread, so that no trace stalls other requests.
+
 import type { Logger } from "pino";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { deriveColumns } from "../load/stale.ts";
@@ -16,8 +17,7 @@ import {
   type TraceReader,
   type VersionReader,
 } from "../trace-reader.ts";
-
-export type TraceThreadData = { addresses: Addresses; limits: TraceLimits };
+import type { TraceThreadData } from "./trace-thread.ts";
 
 export type ThreadedTraceReaderOptions = {
   db: Database;

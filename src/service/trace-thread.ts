@@ -1,15 +1,16 @@
 // The trace reader thread: reads large traces, with an LRU cache of loaded ones, or searches the spans of many.
+
 import { workerData } from "node:worker_threads";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type SpanSearch, searchSpans } from "../load/search.ts";
 import { deriveColumns } from "../load/stale.ts";
-import { asUnreadable } from "../store/db.ts";
+import { type Addresses, asUnreadable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
 import type { StaleTrace } from "../store/traces/stale.ts";
+import type { TraceLimits } from "../threads/heap.ts";
 import { serveThread } from "../threads/serve.ts";
 import { type CallsAbout, redactionsOfCalls } from "../trace-reader/call-redactions.ts";
 import { acquireVersion, cacheTraces, openTraceReader } from "../trace-reader.ts";
-import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
 // Bytes of JSON, which take several times as much memory.
 const cachedBytesMax = 96 * 1024 * 1024;
@@ -37,3 +38,5 @@ serveThread(handlers, {
     return [json, spans].filter(part => part instanceof Uint8Array);
   },
 });
+
+export type TraceThreadData = { addresses: Addresses; limits: TraceLimits };

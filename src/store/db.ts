@@ -4,7 +4,6 @@ import { Refusal } from "../model/refusal.ts";
 import { isConnectFault, openPool } from "./connect.ts";
 import { readTimeout } from "./light-client.ts";
 import { mayPass } from "./may-pass.ts";
-import type { Places } from "./scale/places.ts";
 
 export type Database = {
   pool: pg.Pool;
@@ -160,3 +159,21 @@ function unavailable(error: unknown, message: string): unknown {
   if (!isTransient(error)) return error;
   return new Refusal("UNAVAILABLE", { message, hint: "Retry in a second.", cause: error });
 }
+
+/** What this needs of a connection, whoever opened it. */
+export type Session = {
+  query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+};
+
+export type Places = {
+  /** The database of each of these agents. Statements about agents with the same one can be one statement. */
+  of(agentIds: Iterable<string>): Promise<Map<string, Database>>;
+  /** All of them. */
+  all(): Promise<Database[]>;
+  /** Those at workers that answer now. Throws a transient error if none does. */
+  available(): Promise<Database[]>;
+  findUnavailable(): Promise<Unavailable>;
+};
+
+/** Workers that do not answer, as host and port, of so many that have agents. */
+export type Unavailable = { workers: string[]; of: number };

@@ -215,6 +215,3 @@ export async function isMigrated(pool: pg.Pool): Promise<boolean> {
   const done = new Set(rows.map(row => row.name));
   return files.every(name => done.has(name));
 }
-
-/** As SQL: rises with every change of the schema. What a cluster makes of it for each group of shards is made again then. */
-export const schemaVersion = `(select to_char(max(applied_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') from migrations)`;

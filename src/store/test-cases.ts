@@ -1,9 +1,11 @@
 // Test cases: each is one JSON document, beside its inputs and the columns that ingestion filters by.
+
 import type pg from "pg";
 import { parseNumbers } from "../model/json-exact.ts";
 import { type Issue, Refusal } from "../model/refusal.ts";
+import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts";
 import { whyNotEligible } from "../model/test-case/eligibility.ts";
-import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
+import { documentOf } from "../model/test-case/test-case.ts";
 import { forgetTestState } from "./alerts/test-states.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";

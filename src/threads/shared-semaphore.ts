@@ -1,6 +1,6 @@
 // Process-wide semaphores: the main thread owns them, and other threads acquire permits by message. With a permit, a thread
 // learns of a pause that another one was asked for.
-import type { JudgeReason } from "../model/run/reason.ts";
+import type { JudgeReason } from "../model/judge/reason.ts";
 import type { Owners } from "./fair-queue.ts";
 import type { Release } from "./fair-semaphore.ts";
 import { Semaphore } from "./semaphore.ts";

@@ -3,8 +3,7 @@ import { RedactedWords } from "../evaluate/redacted-words.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { holdTraces, readMarked } from "../load.ts";
 import type { JudgeCall } from "../model/judge/call.ts";
-import { builtInRules } from "../model/redaction/rules.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
+import { builtInRules, type PlacesOfRule } from "../model/redaction.ts";
 import type { Span } from "../model/trace/trace.ts";
 import type { Database } from "../store/db.ts";
 

@@ -1,9 +1,10 @@
 // What the judge was asked for one check or scenario match of a run, so that it can be asked the same again.
+
 import { earlierMessages } from "../evaluate/material.ts";
 import { noAnswers, openQuestions } from "../evaluate/questions.ts";
 import { withReceived } from "../evaluate/received.ts";
 import { type LoadedTrace, readAgain } from "../load.ts";
-import type { ReadBy } from "../model/conventions/read-by.ts";
+import type { ReadBy } from "../model/agent/read-by.ts";
 import type { LabelQuestion } from "../model/judge/label.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import type { Result } from "../model/run/run.ts";

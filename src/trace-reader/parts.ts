@@ -1,16 +1,17 @@
 // Writes the parts of a loaded trace as JSON, each within its bounds.
+
 import type { LoadedTrace } from "../load.ts";
-import { type ConventionReport, type Preview, reportOf } from "../model/conventions/report.ts";
-import { sourceOf } from "../model/conventions/sources.ts";
-import { attributeOf, structureOf } from "../model/conversation/conversation.ts";
 import { ValueAllowance } from "../model/json-text.ts";
-import { costOfTrace, costView, type PricesOfDay } from "../model/price/usage.ts";
 import type { PlacesOfRule, Redaction } from "../model/redaction.ts";
-import { columnsOf } from "../model/trace/columns.ts";
-import { outlineSpan } from "../model/trace/outline.ts";
 import { storable, textMax } from "../model/trace/storable.ts";
 import type { Attributes, Derived, MergedTrace, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
 import { type Cut, type Path, truncateValue } from "../model/truncate.ts";
+import { columnsOf } from "../reading/derived/columns.ts";
+import { outlineSpan } from "../reading/derived/outline.ts";
+import { type ConventionReport, type Preview, reportOf } from "../reading/derived/report.ts";
+import { costOfTrace, costView, type PricesOfDay } from "../reading/derived/usage.ts";
+import { attributeOf, structureOf } from "../reading/span/conversation.ts";
+import { sourceOf } from "../reading/span/sources.ts";
 import { redactionsOf } from "./turn.ts";
 
 /** The part of a trace that does not depend on its runs. `spans` is a JSON list. */

@@ -1,9 +1,10 @@
 // What a trace adds to its conversation: the user's text, the reply and the names of the tools called, within bounds.
+
 import { type LoadedTrace, readMarked } from "../load.ts";
-import { redactionsIn } from "../model/redaction/marks.ts";
 import type { PlacesOfRule } from "../model/redaction.ts";
-import { roleOf } from "../model/trace/span-role.ts";
-import { placesWithin } from "../model/trace/text-redactions.ts";
+import { placesWithin } from "../reading/derived/text-redactions.ts";
+import { redactionsIn } from "../reading/marks.ts";
+import { roleOf } from "../reading/span/span-role.ts";
 
 export type TurnPart = {
   userInput: string | null;

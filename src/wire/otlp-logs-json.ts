@@ -1,7 +1,9 @@
 // Reads an OTLP log export in JSON: validates the envelope strictly, and each record by itself.
+
 import { isRecord } from "../model/record.ts";
 import type { LogRecord } from "../model/trace/trace.ts";
 import { readAnyValue } from "./any-value.ts";
+import type { RecordCollecting } from "./collected-records.ts";
 import { setExtras } from "./otlp-groups.ts";
 import {
   asObject,
@@ -13,7 +15,6 @@ import {
   readTime,
   readUint32,
 } from "./otlp-json.ts";
-import type { RecordCollecting } from "./otlp-logs.ts";
 
 /** Throws VALIDATION_ERROR for a malformed envelope. */
 export function readLogsJson(body: Json, collecting: RecordCollecting): void {

@@ -1,9 +1,10 @@
 // Reads an OTLP log export in protobuf, record by record.
+
 import { Refusal } from "../model/refusal.ts";
 import type { LogRecord } from "../model/trace/trace.ts";
+import type { RecordCollecting } from "./collected-records.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { setExtras } from "./otlp-groups.ts";
-import type { RecordCollecting } from "./otlp-logs.ts";
 import { nameIn } from "./otlp-logs-json.ts";
 import { readResource, type SentResource } from "./otlp-protobuf.ts";
 import { readAnyValue, readKeyValue } from "./otlp-protobuf-value.ts";

@@ -1,8 +1,8 @@
 // Walks the attributes of a plain OTLP request in JSON: checks them, and decodes those that columns are derived from.
 import { setOwn } from "../model/set-own.ts";
-import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { UnreadText } from "../model/trace/unread-text.ts";
+import { longTextAttributes } from "../reading/derived/column-attributes.ts";
 import { readAnyValue } from "./any-value.ts";
 import { unusual } from "./plain-cursor.ts";
 import { type JsonCursor, Names, token } from "./plain-json.ts";

@@ -1,5 +1,5 @@
 // The keys of attributes by their hashes: notices one that an object has twice, and those that columns are derived from.
-import { columnAttributes } from "../model/trace/column-attributes.ts";
+import { columnAttributes } from "../reading/derived/column-attributes.ts";
 import { unusual } from "./plain-cursor.ts";
 
 const slots = 1024;

@@ -1,8 +1,8 @@
 // Walks the attributes of a plain OTLP request: checks them, and decodes those that columns are derived from.
 import { setOwn } from "../model/set-own.ts";
-import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { UnreadText } from "../model/trace/unread-text.ts";
+import { longTextAttributes } from "../reading/derived/column-attributes.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { readAnyValue } from "./otlp-protobuf-value.ts";
 import { type PlainCursor, unusual } from "./plain-cursor.ts";

@@ -1,4 +1,5 @@
 // Encodes and reads what was redacted in a batch: JSON compressed by zstd, stored beside the batch.
+
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Redaction } from "../model/redaction.ts";
 

@@ -1,4 +1,5 @@
 // The figures of the judge's bench, counted by hand on a few answers.
+
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -13,7 +14,7 @@ import {
   share,
 } from "../../bench/judge/figures.ts";
 import { readSets } from "../../bench/judge/sets.ts";
-import type { RouteLabel } from "../../src/model/judge/judge.ts";
+import type { RouteLabel } from "../../src/model/judge/call.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "onlooker-sets-"));
 after(() => rm(folder, { recursive: true, force: true }));

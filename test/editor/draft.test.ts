@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { candidatesFor, valueAt } from "../../src/editor/draft-assertion.ts";
 import { roundUp, shortValues } from "../../src/editor/draft-parts.ts";
 import { proposeTest } from "../../src/editor/draft-test.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { root, span, tool, traceOf } from "../evaluate/makers.ts";
 
 const propose = (...spans: Span[]) => {

@@ -1,4 +1,5 @@
 // Drafts hold on the trace they come from, dry-runs store nothing, and whatever becomes of the judge is told as it is.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
@@ -6,11 +7,12 @@ import fc from "fast-check";
 import { openEditor } from "../../src/editor.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import type { Check } from "../../src/model/run/run.ts";
-import { parseDraft, parseTestCase, type TestCaseDocument } from "../../src/model/test-case/test-case.ts";
-import { columnsOf } from "../../src/model/trace/columns.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import type { TestCaseDocument } from "../../src/model/test-case/document.ts";
+import { parseDraft, parseTestCase } from "../../src/model/test-case/test-case.ts";
 import { mergeBatches } from "../../src/model/trace/merge.ts";
 import type { Derived, Span, TracePath } from "../../src/model/trace/trace.ts";
+import { columnsOf } from "../../src/reading/derived/columns.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { newId } from "../../src/store/new-id.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { VocabularyBuilder } from "../../src/editor/vocabulary.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { root, span, tool, traceOf } from "../evaluate/makers.ts";
 
 function vocabularyOf(...traces: Span[][]) {

@@ -9,8 +9,8 @@ import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import type { SandboxAnswer } from "../../src/model/sandbox.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { serverError, unansweredBy } from "../support/judge-answers.ts";
 import { root, scored, span, testCase, traceOf } from "./makers.ts";
 

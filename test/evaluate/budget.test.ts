@@ -1,4 +1,5 @@
 // All tests of an evaluation share one budget: what exceeds it is skipped, and cheap checks are still made.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { toEnd } from "../../src/evaluate/check-test.ts";
@@ -7,9 +8,9 @@ import { noAnswers } from "../../src/evaluate/questions.ts";
 import { TraceView } from "../../src/evaluate/trace-view.ts";
 import { BudgetSpent, RunBudget } from "../../src/model/run/budget.ts";
 import type { Check } from "../../src/model/run/run.ts";
-import type { TestCase } from "../../src/model/test-case/test-case.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { root, span, testCase, tool, traceOf } from "./makers.ts";
 
 /** A tenth of the real budget, to be quick. */

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers } from "../../src/evaluate/questions.ts";
-import { readByConventions } from "../../src/model/conventions/conventions.ts";
-import { translateSpans } from "../../src/model/conventions/translate.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { Attributes, MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { readByConventions } from "../../src/reading/conventions/conventions.ts";
+import { translateSpans } from "../../src/reading/conventions/translate.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { span, testCase, traceOf } from "./makers.ts";
 
 const below = (name: string, attributes: Attributes, parent: string | null = "1"): Span =>

@@ -1,16 +1,19 @@
 // What a run comes to: which tests apply and why not, outcomes, scores and counts.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
 import { applyingTests, routingQuestion } from "../../src/evaluate/applicability.ts";
 import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
-import type { RouteLabel, RoutingAnswer } from "../../src/model/judge/judge.ts";
+import type { RouteLabel } from "../../src/model/judge/call.ts";
+import type { RoutingAnswer } from "../../src/model/judge/judge.ts";
+import type { Outcome } from "../../src/model/run/outcome.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
-import type { Outcome } from "../../src/model/run/run.ts";
-import { documentOf, type TestCase } from "../../src/model/test-case/test-case.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
+import { documentOf } from "../../src/model/test-case/test-case.ts";
 import type { MergedTrace } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { arbitrarySpan } from "../model/make-trace.ts";
 import { unansweredBy } from "../support/judge-answers.ts";
 import { root, testCase, traceOf } from "./makers.ts";

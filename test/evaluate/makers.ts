@@ -8,9 +8,10 @@ import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
 import type { Reason } from "../../src/model/run/reason.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
 import type { Check, Result } from "../../src/model/run/run.ts";
-import { parseTestCase, type TestCase } from "../../src/model/test-case/test-case.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
+import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 
 let made = 0;
 

@@ -7,8 +7,8 @@ import { earlierMessages, materialFor, summaryOf } from "../../src/evaluate/mate
 import { TraceView } from "../../src/evaluate/trace-view.ts";
 import { joinTurns } from "../../src/evaluate/turns.ts";
 import type { Material, SemanticContext } from "../../src/model/judge/material.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { MergedTrace, Span, Turn } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { readOtlpJson } from "../../src/wire/otlp-json.ts";
 import { arbitrarySpan, makeSpan, makeTrace } from "../model/make-trace.ts";

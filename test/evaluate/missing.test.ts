@@ -1,7 +1,8 @@
 // Missing instrumentation: each check reports what the trace lacks, and negation does not change that.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Outcome } from "../../src/model/run/run.ts";
+import type { Outcome } from "../../src/model/run/outcome.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
 import { assertRendered, checkOf, root, span, tool } from "./makers.ts";
 

@@ -1,4 +1,5 @@
 // What Onlooker received in a manual run counts over what the trace says, and a call that failed fails the test.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
@@ -8,8 +9,8 @@ import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
 import type { AgentCallError } from "../../src/model/agent/call.ts";
 import type { Place } from "../../src/model/redaction.ts";
 import type { Received } from "../../src/model/run/received.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { Span, Turn } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { assertRendered, root, testCase, tool, traceOf } from "./makers.ts";
 
 function received(fields: Partial<Received> = {}): Received {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RedactedCopies } from "../../src/evaluate/redacted-copies.ts";
 import type { Check } from "../../src/model/run/run.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { root, traceOf } from "./makers.ts";
 
 /** `‹` and `›` stand for the marks around redacted places. */

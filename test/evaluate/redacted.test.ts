@@ -1,4 +1,5 @@
 // Checks that look at redacted texts: a redaction makes no verdict, and takes none that it could not have changed.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
@@ -7,8 +8,8 @@ import { joinTurns } from "../../src/evaluate/turns.ts";
 import { unanswered } from "../../src/model/judge/outcome.ts";
 import type { Redaction } from "../../src/model/redaction.ts";
 import type { Check } from "../../src/model/run/run.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { assertRendered, root, scored, span, testCase, tool, traceOf } from "./makers.ts";
 
 const pseudonym = "p_3f9a0c1b2d4e5f60718293a4";

@@ -1,9 +1,11 @@
 // The arithmetic behind a judge's words: the score, when more votes are asked for, and the outcome of several votes.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
 import { decidingVote, isNearThreshold, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
-import type { VerdictWord, Vote } from "../../src/model/judge/judge.ts";
+import type { VerdictWord } from "../../src/model/judge/call.ts";
+import type { Vote } from "../../src/model/judge/judge.ts";
 
 const words: VerdictWord[] = ["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"];
 const ordered: VerdictWord[] = ["met", "mostly", "partly", "not_met"];

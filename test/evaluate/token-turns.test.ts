@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers } from "../../src/evaluate/questions.ts";
 import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { root, testCase, traceOf } from "./makers.ts";
 
 type Usage = { input?: number; output?: number; reasoning?: number };

@@ -9,8 +9,8 @@ import type { Quote } from "../../src/model/judge/material.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import type { SemanticActual } from "../../src/model/run/run.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
-import { derive } from "../../src/model/trace/derive.ts";
 import type { Turn } from "../../src/model/trace/trace.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { root, scored, span, testCase, tool, traceOf } from "./makers.ts";
 
 /** A turn of 100 ms and 10 tokens whose spans have the ids of every other turn's. */

@@ -5,7 +5,7 @@ import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { isOutage, isWaiting } from "../../src/evaluate/unsettled.ts";
 import type { RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { serverError, unansweredBy, undecided as undecidedAnswer } from "../support/judge-answers.ts";
 import { root, scored, span, testCase, traceOf } from "./makers.ts";
 

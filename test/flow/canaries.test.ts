@@ -1,8 +1,9 @@
 // What a project redacts, or an agent does not store, is nowhere: values of every kind are in every field of both paths,
 // of log records and of manual runs, and are searched for in everything that is stored, shown, logged and sent.
+
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import { builtInRules } from "../../src/model/redaction/rules.ts";
+import { builtInRules } from "../../src/model/redaction.ts";
 import { canaries, canaryRules, everyCanary, sought, staying } from "../support/canaries.ts";
 import { obliging } from "../support/judge-server.ts";
 import { everyValue } from "../support/leftovers.ts";

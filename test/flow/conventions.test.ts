@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Agent } from "../../src/model/agent/agent.ts";
-import { recordedBody } from "../model/conventions/recordings.ts";
+import { recordedBody } from "../reading/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { jsonOf } from "../support/send.ts";

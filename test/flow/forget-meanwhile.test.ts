@@ -7,7 +7,7 @@ import { Forgetter } from "../../src/forgetter.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
-import { claimDue } from "../../src/store/content/deadlines.ts";
+import { claimDue } from "../../src/store/content-deadlines.ts";
 import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
 import { makeTest } from "../support/app.ts";

@@ -6,7 +6,7 @@ import type { TraceDetail } from "../../src/http/traces/schemas.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import type { SemanticActual } from "../../src/model/run/run.ts";
-import { claimDue } from "../../src/store/content/deadlines.ts";
+import { claimDue } from "../../src/store/content-deadlines.ts";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";

@@ -6,7 +6,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { expireRecords } from "../../src/store/traces/records.ts";
-import { recordedBody, recordings } from "../model/conventions/recordings.ts";
+import { recordedBody, recordings } from "../reading/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,8 +1,8 @@
 // One record of an account for every noun of the API, and every identity that somebody may call it with.
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeKey as textOfKey } from "../../src/model/key.ts";
-import { columnsOf } from "../../src/model/trace/columns.ts";
-import { derive } from "../../src/model/trace/derive.ts";
+import { columnsOf } from "../../src/reading/derived/columns.ts";
+import { derive } from "../../src/reading/derived/derive.ts";
 import { saveLabel } from "../../src/store/judge/labels.ts";
 import { newId } from "../../src/store/new-id.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";

@@ -1,4 +1,5 @@
 // A request for a project with privacy rules is stored as it arrived exactly if the rules find nothing in it.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceAsReceived, isAsReceived } from "../../fuzz/as-received.ts";
@@ -6,7 +7,7 @@ import { Mutants } from "../../fuzz/mutant.ts";
 import { prepareBatch, prepareBody } from "../../src/ingest/prepare.ts";
 import type { PreparedBatch } from "../../src/ingest/prepared.ts";
 import type { Readers } from "../../src/ingest/readers.ts";
-import { readByNothing } from "../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../src/model/agent/read-by.ts";
 import type { StoringRules } from "../../src/model/privacy.ts";
 import { readBatch, scan } from "../../src/wire/batch.ts";
 import { decodeBody } from "../../src/wire/body.ts";

@@ -1,4 +1,5 @@
 // A request that is stored as it arrived reads like one that was decoded and encoded again.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceAsReceived, isAsReceived } from "../../fuzz/as-received.ts";
@@ -7,9 +8,9 @@ import type { IntakeBy } from "../../src/ingest/intake.ts";
 import { prepareAgain, prepareBody } from "../../src/ingest/prepare.ts";
 import type { PreparedBatch } from "../../src/ingest/prepared.ts";
 import type { Readers } from "../../src/ingest/readers.ts";
-import type { ReadBy } from "../../src/model/conventions/read-by.ts";
-import { JsonProbe } from "../../src/model/erasure/escaped-text.ts";
-import { findInBatch } from "../../src/model/erasure/find-in-batch.ts";
+import type { ReadBy } from "../../src/model/agent/read-by.ts";
+import { JsonProbe } from "../../src/redaction/erasure/escaped-text.ts";
+import { findInBatch } from "../../src/redaction/erasure/find-in-batch.ts";
 import { readBatch, scan } from "../../src/wire/batch.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import type { MediaType } from "../../src/wire/media-type.ts";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
-import type { GivenVerdict, RestsOn } from "../../src/model/judge/call.ts";
-import type { VerdictWord } from "../../src/model/judge/judge.ts";
+import type { GivenVerdict, RestsOn, VerdictWord } from "../../src/model/judge/call.ts";
 
 const given = (verdict: VerdictWord, quotation: GivenVerdict["quotation"] = "found"): GivenVerdict => ({
   verdict,

@@ -1,4 +1,5 @@
 // Stored traces are loaded within their thread's heap: a trace with too much content is refused before it is parsed.
+
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import pino from "pino";
@@ -8,7 +9,7 @@ import { findMatches } from "../../src/load/erasure.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { refreshStale } from "../../src/load/stale.ts";
 import { holdTraces, openEach, withTrace } from "../../src/load.ts";
-import { readByNothing } from "../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../src/model/agent/read-by.ts";
 import type { Result } from "../../src/model/run/run.ts";
 import { workChannel } from "../../src/model/work.ts";
 import { systemClock } from "../../src/remote/clock.ts";

@@ -1,10 +1,13 @@
 // What settings leave of a batch: attributes by key, and structure without content.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isKept, keptAttributes, textMax } from "../../src/model/content/kept.ts";
-import { attributeFilter, sameIntake, takesEverything, withoutContent } from "../../src/model/content.ts";
-import { readByNothing } from "../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../src/model/agent/read-by.ts";
+import { attributeFilter } from "../../src/model/content/attribute-rules.ts";
+import { sameIntake, takesEverything } from "../../src/model/content.ts";
 import type { Batch, Span } from "../../src/model/trace/trace.ts";
+import { isKept, keptAttributes, textMax } from "../../src/reading/content/kept.ts";
+import { withoutContent } from "../../src/reading/content/structure.ts";
 
 const span = (more: Partial<Span> = {}): Span => ({
   span_id: "a",

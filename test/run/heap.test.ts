@@ -1,7 +1,8 @@
 // Runs are weighed by their tests and checks, as traces are by their size.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
 import { runBytes } from "../../src/run/heap.ts";
 import { defaultTraceLimits, traceHeapBytes } from "../../src/threads/heap.ts";
 

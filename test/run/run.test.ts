@@ -1,9 +1,10 @@
 // A run is judged by the tests as they are, and whatever becomes of the judge, nothing is passed or failed by it.
+
 import assert from "node:assert/strict";
 import { after, beforeEach, suite, test } from "node:test";
 import type { JudgeOf } from "../../src/model/judge/judge.ts";
 import type { Result } from "../../src/model/run/run.ts";
-import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type EvaluatedRun, evaluateRuns } from "../../src/run.ts";

@@ -1,9 +1,10 @@
 // Test cases in the database: documents are stored exactly, and updating several is all or nothing.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import type { TestCaseDocument } from "../../src/model/test-case/document.ts";
 import { whyNotEligible } from "../../src/model/test-case/eligibility.ts";
-import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
 import { newest } from "../../src/store/listing.ts";
 import {

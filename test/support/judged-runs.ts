@@ -1,10 +1,10 @@
 // Inserts runs as the judge and its outages leave them, so that no judge has to be asked.
+
 import { randomUUID } from "node:crypto";
+import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
 import {
   type Applicability,
   type Check,
-  type Counts,
-  type Outcome,
   type Result,
   type Routing,
   type RunCause,
@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from "../../src/model/run/run.ts";
 import type { Assertion } from "../../src/model/test-case/assertion.ts";
-import type { TestCase, TestCaseDocument } from "../../src/model/test-case/test-case.ts";
+import type { TestCase, TestCaseDocument } from "../../src/model/test-case/document.ts";
 import type { Database } from "../../src/store/db.ts";
 import { newId } from "../../src/store/new-id.ts";
 

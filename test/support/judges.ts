@@ -1,10 +1,11 @@
 // Judges as a thread opens them: a real database, real clients, and a local server as the judge.
+
 import pino from "pino";
 import { clientOpener } from "../../src/judge/connections.ts";
 import { Judges, type JudgesDeps } from "../../src/judge.ts";
 import type { JudgeConnection } from "../../src/model/judge/call.ts";
 import type { JudgeContext, SemanticQuestion } from "../../src/model/judge/judge.ts";
-import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import type { Database } from "../../src/store/db.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";

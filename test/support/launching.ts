@@ -1,10 +1,11 @@
 // Sets up tests of manual runs: a launcher over its own database, and local servers that play agents.
+
 import assert from "node:assert/strict";
 import pino from "pino";
 import { Launcher, type LauncherDeps } from "../../src/launcher.ts";
 import type { Judge, SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import type { Database } from "../../src/store/db.ts";

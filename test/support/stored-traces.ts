@@ -1,6 +1,8 @@
 // Inserts traces for lists directly: in states that take long to reach, and by the thousand.
+
 import { randomUUID } from "node:crypto";
-import type { Counts, Outcome, Routing, RunState } from "../../src/model/run/run.ts";
+import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
+import type { Routing, RunState } from "../../src/model/run/run.ts";
 import type { TraceKind, TracePath } from "../../src/model/trace/trace.ts";
 import { type Database, transaction } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";

@@ -1,9 +1,10 @@
 // The groups of a backtest: flips first and worst first, everything without an outcome in one, and the sentence above them.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { BacktestGroup } from "../../src/http/test-cases/backtest-schemas.ts";
 import { backtestChange } from "../../src/model/run/backtest.ts";
-import type { Outcome } from "../../src/model/run/run.ts";
+import type { Outcome } from "../../src/model/run/outcome.ts";
 import { groupsOf, summaryText } from "../../web/pages/test/backtest-groups.ts";
 
 const group = (before: Outcome | null, after: Outcome | null, traces: number): BacktestGroup => ({

@@ -1,7 +1,7 @@
 // The guides of Get started: complete, each with its own link, and with a convention that exists.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conventionNames } from "../../src/model/conventions/conventions.ts";
+import { conventionNames } from "../../src/reading/conventions/conventions.ts";
 import { programText, ranWith, shellText } from "../../web/pages/start/guides/guide.ts";
 import { guides } from "../../web/pages/start/guides/guides.ts";
 

@@ -1,10 +1,12 @@
 // Runs of a launch by input, and two launches compared: groups and words.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ComparedInput, ComparedTest } from "../../src/http/test-cases/launch-schemas.ts";
 import type { LaunchCounts } from "../../src/model/run/launch.ts";
+import type { Outcome } from "../../src/model/run/outcome.ts";
 import { differenceOf, passRateOf } from "../../src/model/run/pass-rate.ts";
-import type { Outcome, RunState } from "../../src/model/run/run.ts";
+import type { RunState } from "../../src/model/run/run.ts";
 import { intervalText } from "../../web/format.ts";
 import {
   differenceText,

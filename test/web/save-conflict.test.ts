@@ -1,7 +1,8 @@
 // Saving a test case that was changed in the meantime: whose change it is.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../src/model/test-case/document.ts";
 import { changeSince } from "../../web/pages/test/conflict.ts";
 
 const read: TestCaseDocument = {

@@ -1,7 +1,8 @@
 // The span tree: the worst of what a closed parent hides.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OutlineSpan } from "../../src/model/trace/outline.ts";
+import type { OutlineSpan } from "../../src/model/trace/shown.ts";
 import { buildTree, type Pointed, worstInside } from "../../web/pages/trace/tree.ts";
 
 const span = (spanId: string, parentSpanId: string | null, failed = false): OutlineSpan => ({

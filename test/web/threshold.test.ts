@@ -1,8 +1,9 @@
 // What the editor says of a threshold is what the service does: held against the arithmetic that judges.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
-import type { VerdictWord } from "../../src/model/judge/judge.ts";
+import type { VerdictWord } from "../../src/model/judge/call.ts";
 import { leewayOf, thresholdText } from "../../web/pages/test/threshold.ts";
 
 const thresholds = Array.from({ length: 101 }, (_, at) => at / 100);

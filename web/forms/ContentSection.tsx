@@ -1,7 +1,8 @@
 // Section of the agent settings: whether the content of its traces is stored and for how long, and which tests stop if not.
+
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { Agent } from "../../src/http/projects/schemas.ts";
-import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/document.ts";
 import { numberText } from "../format.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";

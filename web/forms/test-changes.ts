@@ -1,7 +1,7 @@
 // Bulk actions on test cases: activate, disable, duplicate, export and delete, with errors per test.
 
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
-import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../src/model/test-case/document.ts";
 import type { Answer, Failure } from "../api.ts";
 import { createTest, deleteTest, setTestStatuses } from "../mutations/tests.ts";
 

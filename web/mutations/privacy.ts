@@ -1,5 +1,5 @@
 // Changes to a project's privacy settings and the key of its pseudonyms; trials of rules.
-import type { Privacy, PrivacyPreview, PseudonymKey } from "../../src/http/projects/privacy-schemas.ts";
+import type { Privacy, PrivacyPreview, PseudonymKey } from "../../src/http/privacy-schemas.ts";
 import { type Answer, ask } from "../api.ts";
 
 export const savePrivacy = (projectId: string, body: Privacy): Promise<Answer<Privacy>> =>

@@ -1,6 +1,6 @@
 // Queries for a project's privacy settings and the key of its pseudonyms.
 import { queryOptions } from "@tanstack/react-query";
-import type { Privacy, PseudonymKey } from "../../src/http/projects/privacy-schemas.ts";
+import type { Privacy, PseudonymKey } from "../../src/http/privacy-schemas.ts";
 import { read } from "../api.ts";
 
 export const privacyQuery = (projectId: string) =>

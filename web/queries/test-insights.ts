@@ -3,7 +3,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Day, TestInsights } from "../../src/http/projects/insights-schemas.ts";
 import type { RunDetail } from "../../src/http/traces/run-schemas.ts";
-import type { Counts, Outcome } from "../../src/model/run/run.ts";
+import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
 import { read } from "../api.ts";
 import type { Within } from "../instant.ts";
 import { pagesOf } from "./pages.ts";

@@ -1,6 +1,8 @@
 // A label with an icon, so that color is never the only cue.
+
 import type { ReactNode } from "react";
-import type { Outcome, RunState } from "../../src/model/run/run.ts";
+import type { Outcome } from "../../src/model/run/outcome.ts";
+import type { RunState } from "../../src/model/run/run.ts";
 import { outcomes, runStates, type Word } from "../labels.ts";
 import { Icon } from "./Icon.tsx";
 

@@ -1,5 +1,5 @@
 // Bar chart of daily outcomes: passed and skipped above the line, failed and missing instrumentation below.
-import type { Counts, Outcome } from "../../src/model/run/run.ts";
+import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
 import { dayText, numberText } from "../format.ts";
 import { counted, countsText, outcomes } from "../labels.ts";
 

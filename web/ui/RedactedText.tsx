@@ -1,4 +1,5 @@
 // A text with marks of redacted places, each shown as a chip. Copied, the text is what is stored.
+
 import { type ReactNode, useMemo } from "react";
 import type { PlacesOfRule } from "../../src/model/redaction.ts";
 import { isPseudonym, markText, partsOf, redactionName } from "../redaction-marks.ts";

@@ -1,6 +1,7 @@
 // http_status: whether the trace's HTTP status is one of those expected.
+
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
-import type { CheckOf } from "../finding.ts";
+import type { CheckOf } from "../check-context.ts";
 import { redacted } from "../redacted.ts";
 
 const attribute = "http.response.status_code";

@@ -1,10 +1,11 @@
 // json_match: whether an attribute of some span with that name is the expected value.
-import { attributeOf } from "../../model/conversation/conversation.ts";
+
 import type { Span } from "../../model/trace/trace.ts";
+import { attributeOf } from "../../reading/span/conversation.ts";
+import type { CheckOf } from "../check-context.ts";
 import { deepEqual } from "../equality.ts";
 import { placeOf } from "../evidence.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
-import type { CheckOf } from "../finding.ts";
 import { mayBeAnyJson, redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
 import type { TraceView } from "../trace-view.ts";

@@ -1,13 +1,13 @@
 // json_schema: whether an attribute of some span with that name, parsed as JSON, is valid against a schema.
 
-import { attributeOf } from "../../model/conversation/conversation.ts";
 import { isLongInteger } from "../../model/long-integers.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { Span } from "../../model/trace/trace.ts";
+import { attributeOf } from "../../reading/span/conversation.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
+import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOf } from "../evidence.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
-import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { mayBeAnyJson, pseudonym, type RedactedPlace, redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
 

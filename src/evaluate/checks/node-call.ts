@@ -1,8 +1,9 @@
 // node_call: how many steps of the trace have a name.
+
 import { isInRange, rangeOf } from "../call-range.ts";
+import type { CheckOf } from "../check-context.ts";
 import { namesOf, placesOfSpans } from "../evidence.ts";
 import { shortName, someNames } from "../excerpt.ts";
-import type { CheckOf } from "../finding.ts";
 
 export const nodeCall: CheckOf<"node_call"> = (assertion, { view }) => {
   const { expected_name } = assertion;

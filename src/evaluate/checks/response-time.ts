@@ -1,6 +1,6 @@
 // response_time: whether the trace took no longer than allowed.
-import type { CheckOf } from "../finding.ts";
 
+import type { CheckOf } from "../check-context.ts";
 export const responseTime: CheckOf<"response_time"> = ({ max_ms }, { view }) => {
   const { durationMs } = view.derived;
   const seen = { expected: { max_ms }, actual: durationMs, evidence: view.placesOfTime() };

@@ -1,7 +1,7 @@
 // semantic: whether the judge's score of the reply reaches the threshold.
 
-import type { RestsOn } from "../../model/judge/call.ts";
-import type { SemanticAnswer, SemanticQuestion, VerdictWord, Withheld } from "../../model/judge/judge.ts";
+import type { RestsOn, VerdictWord } from "../../model/judge/call.ts";
+import type { SemanticAnswer, SemanticQuestion, Withheld } from "../../model/judge/judge.ts";
 import { defaultContext, type MaterialSummary, type Place } from "../../model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
@@ -10,9 +10,9 @@ import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import { isThreshold } from "../../model/test-case/test-case.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
+import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOfText } from "../evidence.ts";
 import { evidenceMax } from "../excerpt.ts";
-import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { materialFor, summaryOf } from "../material.ts";
 import { decidingVote } from "../semantic-score.ts";
 import { findTexts } from "../targets.ts";

@@ -1,8 +1,9 @@
 // token_limit: whether token usage stays within each limit that is set.
+
 import type { Evidence } from "../../model/run/run.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Tokens } from "../../model/trace/trace.ts";
-import type { CheckOf } from "../finding.ts";
+import type { CheckOf } from "../check-context.ts";
 import { type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 

@@ -1,13 +1,15 @@
 // tool_call: how many calls have exactly this name, with these arguments.
-import { attributeOf } from "../../model/conversation/conversation.ts";
+
 import { isRecord } from "../../model/record.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check } from "../../model/run/run.ts";
 import type { ToolCall } from "../../model/trace/trace.ts";
+import { attributeOf } from "../../reading/span/conversation.ts";
 import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
 import { isInRange, rangeOf } from "../call-range.ts";
+import type { CheckOf } from "../check-context.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
-import type { CheckOf, Finding } from "../finding.ts";
+import type { Finding } from "../finding.ts";
 import { mayBeAnyJson, type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 

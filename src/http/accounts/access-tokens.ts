@@ -1,4 +1,5 @@
 // /api/access-tokens: personal access tokens. Shown in full once, then masked; only a session can create them.
+
 import { z } from "zod";
 import { makeAccessToken, maskAccessToken, tokenScopes } from "../../model/access-token.ts";
 import { hashKey } from "../../model/key.ts";
@@ -12,7 +13,7 @@ import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
 import { expiryOf, presetDays } from "../projects/keys.ts";
 import { Name, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { AccessToken, CreatedAccessToken } from "./schemas.ts";
 
 // Strict, as with keys: a misspelled expiry must not fall back to the default.

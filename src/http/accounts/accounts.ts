@@ -1,14 +1,13 @@
 // /api/auth: accounts and sessions. Forwards to the accounts library and maps its errors to ours.
-import type { FastifyReply, FastifyRequest } from "fastify";
+
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
-import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
-import type { LocalLinks } from "./local-links.ts";
+import type { Forward, SignUpDeps } from "./forward.ts";
 import { callLibrary } from "./outages.ts";
 import { registerPasswords } from "./password-changes.ts";
 import { hashingFor } from "./passwords.ts";
@@ -73,8 +72,6 @@ const forwarded: Forwarded[] = [
   },
 ];
 
-export type SignUpDeps = { background: Background; localLinks: LocalLinks };
-
 export function registerAccounts(app: App, deps: Deps, auth: Auth, signUp: SignUpDeps): void {
   const forward = forwarder(deps, auth);
   for (const { method, path, summary, open = false, body, answer } of forwarded) {
@@ -90,13 +87,6 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, signUp: SignU
   registerPasswords(app, deps, forward);
   registerSignUp(app, deps, signUp, forward);
 }
-
-export type Forward = (
-  path: string,
-  body: Record<string, unknown> | undefined,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<unknown>;
 
 /** Forwards requests to the library within their limits, passes its cookies on and throws its errors as refusals. */
 function forwarder(deps: Deps, auth: Auth): Forward {

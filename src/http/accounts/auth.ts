@@ -1,5 +1,6 @@
 // Configures the accounts library (better-auth) for our tables. It handles passwords, sessions and resets; this project
 // handles email verification and sends the emails.
+
 import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../../model/account.ts";
@@ -7,9 +8,9 @@ import { passwordResetMail } from "../../remote/mail/mails.ts";
 import { hasSession } from "../../store/accounts/accounts.ts";
 import { accountsDatabase } from "../../store/accounts/library.ts";
 import { listOwnIds } from "../../store/accounts/ownership.ts";
+import { deleteTracesOf } from "../../store/delete-traces.ts";
 import { untilAnswered } from "../../store/prepare.ts";
 import { sharedSecret } from "../../store/secrets/shared-secret.ts";
-import { deleteTracesOf } from "../../store/traces/read.ts";
 import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
 import { mailAccount } from "./account-mail.ts";

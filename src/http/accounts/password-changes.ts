@@ -1,12 +1,13 @@
 // /api/auth/change-password and /api/auth/reset-password: a new password ends sessions and reset links, and access tokens
 // on request.
+
 import { z } from "zod";
 import { countActiveAccessTokens, deleteAccessTokensOf } from "../../store/accounts/access-tokens.ts";
 import { findAccountOfResetLink } from "../../store/accounts/accounts.ts";
 import type { App, Deps } from "../deps.ts";
-import { requireAccount } from "../session.ts";
-import type { Forward } from "./accounts.ts";
+import { requireAccount } from "../signed-in.ts";
 import { rememberClient } from "./attempt-limits.ts";
+import type { Forward } from "./forward.ts";
 import { NewPassword, Password, PasswordChanged, PasswordReset, Token } from "./schemas.ts";
 
 const revokeAccessTokens = z.boolean().optional().describe("Whether to revoke all access tokens, too.");

@@ -1,10 +1,12 @@
 // Hashes passwords, two at a time: each hash takes one of libuv's four threads for 0.1 s, and the others are needed to
 // open database connections and to inflate bodies. Networks take turns at the two places.
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hashPassword, verifyPassword } from "better-auth/crypto";
 import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { networksOf } from "../client-ip.ts";
+import type { PasswordHashing } from "../deps.ts";
 
 const waitMs = 10_000;
 let free = 2;
@@ -19,11 +21,6 @@ export function hashingFor<T>(ip: string, work: () => Promise<T>): Promise<T> {
   const networks = networksOf(ip);
   return askedBy.run([networks.at(-1)!.network, networks[0]!.network], work);
 }
-
-export type PasswordHashing = {
-  hash(password: string): Promise<string>;
-  verify(given: { hash: string; password: string }): Promise<boolean>;
-};
 
 /** The accounts library's scrypt: about 0.1 s of a core. */
 const scrypt: PasswordHashing = { hash: hashPassword, verify: verifyPassword };

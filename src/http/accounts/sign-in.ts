@@ -1,8 +1,9 @@
 // /api/auth/sign-in/email: opens a session, unless the password changed while it was being verified.
+
 import { z } from "zod";
 import { endSession, findStoredPassword } from "../../store/accounts/accounts.ts";
 import type { App, Deps } from "../deps.ts";
-import type { Forward } from "./accounts.ts";
+import type { Forward } from "./forward.ts";
 import { passwordChanged } from "./password-changed.ts";
 import { Email, Password, SignedIn } from "./schemas.ts";
 

@@ -1,5 +1,6 @@
 // /api/auth/sign-up/email: creates an account with a first project, and sends the verification email. If emails are sent,
 // the answer does not tell whether the email is taken: its owner gets an email instead.
+
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { signUpNoticeMail } from "../../remote/mail/mails.ts";
@@ -9,8 +10,8 @@ import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
 import { mailAccount } from "./account-mail.ts";
-import type { Forward, SignUpDeps } from "./accounts.ts";
 import { mayNotify } from "./attempt-limits.ts";
+import type { Forward, SignUpDeps } from "./forward.ts";
 import { Email, NewPassword, SignedUp } from "./schemas.ts";
 import { deliverLink, linkOf, newLink } from "./verification-mail.ts";
 

@@ -1,4 +1,5 @@
 // /api/verification: the verification state of the email, resending the email, and confirming its link.
+
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { LinkState } from "../../model/account.ts";
@@ -6,7 +7,7 @@ import { Refusal } from "../../model/refusal.ts";
 import { getVerification } from "../../store/accounts/accounts.ts";
 import { confirmEmailLink, findLinkState } from "../../store/accounts/email-links.ts";
 import type { App, Deps } from "../deps.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import type { LocalLinks } from "./local-links.ts";
 import { Verification, VerificationLink, Verified } from "./schemas.ts";

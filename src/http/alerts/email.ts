@@ -1,10 +1,11 @@
 // Alerts by email: the account's switch, and the link in each email that turns them off.
+
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { getVerification } from "../../store/accounts/accounts.ts";
 import { accountOfToken, setAlerts, wantsAlerts } from "../../store/alerts/opt-outs.ts";
 import type { App, Deps } from "../deps.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { EmailAlerts, TurnedOff } from "./schemas.ts";
 
 const Token = z.string().min(1).max(500);

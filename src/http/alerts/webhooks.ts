@@ -1,4 +1,5 @@
 // /api/agents/:id/webhook: where alerts of an agent are posted, its secret, and the deliveries.
+
 import { z } from "zod";
 import { webhookSchema } from "../../model/alert/alert.ts";
 import { testMessage } from "../../model/alert/message.ts";
@@ -18,7 +19,7 @@ import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { pageSchema } from "../schemas.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 import { AgentWebhook, Delivery, SavedWebhook, TestState, type Webhook } from "./schemas.ts";
 import { failingView } from "./view.ts";
 

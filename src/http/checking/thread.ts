@@ -1,6 +1,7 @@
 // The thread that parses large bodies and checks what tenants write: test cases and redaction rules.
-import { ownRuleIssues } from "../../model/redaction/own-rules.ts";
+
 import { parseDraft, parseTestCase } from "../../model/test-case/test-case.ts";
+import { ownRuleIssues } from "../../redaction/own-rules.ts";
 import { serveThread } from "../../threads/serve.ts";
 import { parseJson } from "../parse-json.ts";
 

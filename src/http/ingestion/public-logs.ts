@@ -1,7 +1,9 @@
 // POST /public/logs: answers OTLP log exports.
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IngestRequest } from "../../ingest/admit.ts";
-import { ingestLogs, type LogsDeps, type LogsOutcome } from "../../ingest/logs.ts";
+import type { LogsOutcome } from "../../ingest/log-answers.ts";
+import { ingestLogs, type LogsDeps } from "../../ingest/logs.ts";
 import type { DroppedRecords } from "../../model/ingestion.ts";
 import { partialMessageOfLogs } from "../../wire/otlp-reply.ts";
 import { metrics } from "../health.ts";

@@ -1,9 +1,10 @@
 // Stores a sample trace, for users who have not integrated an agent yet.
+
 import { z } from "zod";
 import { type IngestDeps, ingestSample } from "../../ingest.ts";
 import type { App, Deps } from "../deps.ts";
 import { Id } from "../schemas.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 
 export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: IngestDeps }): void {
   app.post(

@@ -1,4 +1,5 @@
 // /api/projects/:id/judge: the project's own judge or the environment's, and testing either.
+
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
@@ -20,7 +21,7 @@ import { unreadableSecret, type Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 import { JudgeTrial, ProjectJudge } from "./schemas.ts";
 import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 

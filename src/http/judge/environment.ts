@@ -1,9 +1,10 @@
 // /api/judge: the judge that the environment configures, and testing it.
+
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf } from "../../model/judge/connection.ts";
 import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 import { EnvironmentJudge, JudgeTrial } from "./schemas.ts";
 import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 

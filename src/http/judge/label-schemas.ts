@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { judgeProviders } from "../../model/judge/call.ts";
 import { judgedAnswers, type LabelQuestion, labelAnswers } from "../../model/judge/label.ts";
-import { TextRedactions } from "../projects/privacy-schemas.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Note, Time, typed } from "../schemas.ts";
 import { estimatedCalls } from "./schemas.ts";
 

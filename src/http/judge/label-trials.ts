@@ -1,4 +1,5 @@
 // /api/projects/:id/labels/try: asks a judge, saved or not, what labels say it should answer.
+
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import { judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
@@ -8,7 +9,7 @@ import type { App, Deps } from "../deps.ts";
 import { PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Id } from "../schemas.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 import { LabelTrial } from "./label-schemas.ts";
 
 export type LabelTrialDeps = {

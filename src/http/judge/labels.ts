@@ -1,4 +1,5 @@
 // /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers, and its agreement.
+
 import { z } from "zod";
 import { agreementOf, agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -24,7 +25,7 @@ import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { type Judged, judgedIn } from "./label-question.ts";
 import { JudgeAgreement, Label, LabelBody, LabelSet, ListedLabel } from "./label-schemas.ts";
 

@@ -1,21 +1,21 @@
 // Counts traces that are not fully evaluated because the judge was unavailable, and evaluates these or chosen ones again.
+
 import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { againMax } from "../../model/judge/outages.ts";
+import type { JudgeReason } from "../../model/judge/reason.ts";
 import { Refusal } from "../../model/refusal.ts";
-import type { JudgeReason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { AgainRefusal } from "../../model/run/tests-again.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { type FoundJudge, findAgentJudge } from "../../store/judge/agent-judge.ts";
-import { countLeft, judgeAgain, readOutages } from "../../store/judge/outages.ts";
 import { evaluateAgain } from "../../store/runs/again.ts";
 import { evaluateManualRunsAgain } from "../../store/runs/manual-runs.ts";
+import { countLeft, judgeAgain, readOutages } from "../../store/runs/outages.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { Id } from "../schemas.ts";
-import type { LaunchesDeps } from "../test-cases/launches.ts";
 import { JudgedAgain, Outages } from "./schemas.ts";
 
 const ToEvaluate = z
@@ -46,16 +46,17 @@ const ToEvaluate = z
     not: { required: ["traceIds"], anyOf: [{ required: ["runIds"] }, { required: ["launchId"] }] },
   });
 
-export type OutagesDeps = Deps &
-  Pick<LaunchesDeps, "onLaunch"> & {
-    events: EventPublisher;
-    /** How long a manual run waits for the judge. */
-    judgeDeadlineMs: number;
-    vault: Vault;
-    /** The operator's; null: there is none. */
-    environmentJudge: JudgeConnection | null;
-    judgeTimeoutMs: number;
-  };
+export type OutagesDeps = Deps & {
+  /** Called after manual runs were scheduled. */
+  onLaunch: () => void;
+  events: EventPublisher;
+  /** How long a manual run waits for the judge. */
+  judgeDeadlineMs: number;
+  vault: Vault;
+  /** The operator's; null: there is none. */
+  environmentJudge: JudgeConnection | null;
+  judgeTimeoutMs: number;
+};
 
 export function registerOutages(app: App, deps: OutagesDeps): void {
   const { db, events, onLaunch, judgeDeadlineMs } = deps;

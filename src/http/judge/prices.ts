@@ -1,7 +1,8 @@
 // Prices per million tokens: built-in ones, and a project's own, which take precedence.
+
 import { z } from "zod";
 import { builtInPrices } from "../../model/price/built-in.ts";
-import type { OwnPrice } from "../../model/price/price.ts";
+import type { OwnPrice } from "../../model/price/rates.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { listJudgePrices, replaceJudgePrices } from "../../store/judge/prices.ts";
 import type { App, Deps } from "../deps.ts";

@@ -1,4 +1,5 @@
 // /api/agents/:id/connection: how manual runs call the agent, and a test message.
+
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { Agent } from "../../model/agent/agent.ts";
@@ -22,7 +23,7 @@ import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 import { AgentTrial, AgentConnection as ConnectionAnswer } from "./schemas.ts";
 
 export type ConnectionDeps = {

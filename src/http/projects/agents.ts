@@ -1,7 +1,8 @@
 // /api/agents: the agents of a project and their OTLP service names.
+
 import { z } from "zod";
-import { presets } from "../../model/conventions/presets.ts";
-import { ruleTargets } from "../../model/conventions/rules.ts";
+import { ruleTargets } from "../../model/agent/read-by.ts";
+import { presets } from "../../reading/presets.ts";
 import { deleteAgent, findAgent, insertAgent, listAgents, updateAgent } from "../../store/accounts/agents.ts";
 import { findRereading } from "../../store/accounts/rereading.ts";
 import { ConventionRules, Conventions } from "../conventions.ts";
@@ -98,7 +99,7 @@ export function registerAgents(app: App, { db }: Deps): void {
     },
     async ({ params: { id } }) => ({
       conventions: presets.map(({ name, title, writes }) => ({ name, title, writes })),
-      ruleTargets,
+      ruleTargets: [...ruleTargets],
       rereading: await findRereading(db, id),
     }),
   );

@@ -1,8 +1,8 @@
 // The response schemas of erasures.
 import { z } from "zod";
 import { criterionKinds } from "../../model/erasure.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
-import { TextRedactions } from "./privacy-schemas.ts";
 
 const Excerpt = z.string().describe("The value with a few characters around it.");
 

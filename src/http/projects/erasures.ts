@@ -1,4 +1,5 @@
 // /api/projects/:id/erasures and /api/erasures/:id: find everything about a user, a conversation or a text, and erase it.
+
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { ErasureHolders } from "../../load/erasure-holders.ts";
@@ -35,7 +36,7 @@ import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactText, Id, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { Erasure, ErasureDetail } from "./erasure-schemas.ts";
 import { FoundHolders } from "./found-holders.ts";
 

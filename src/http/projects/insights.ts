@@ -1,7 +1,9 @@
 // Insights: pass rates, durations and tokens over time, and recent figures for the lists of agents and tests.
+
 import { z } from "zod";
 import { addTo, type Histogram, percentile } from "../../model/run/histogram.ts";
-import { type Counts, scoreOf } from "../../model/run/run.ts";
+import type { Counts } from "../../model/run/outcome.ts";
+import { scoreOf } from "../../model/run/run.ts";
 import { findFailing } from "../../store/alerts/test-states.ts";
 import {
   type AgentPoint,

@@ -1,4 +1,5 @@
 // /api/keys: API keys of a project. Shown in full once, then masked; revoking is permanent.
+
 import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { hashKey, makeKey, maskKey } from "../../model/key.ts";
@@ -14,7 +15,7 @@ import {
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, Name, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { RequestsPerMinute } from "./rate-limit.ts";
 import { CreatedKey, Key } from "./schemas.ts";
 

@@ -1,7 +1,7 @@
 // An agent's tokens and cost over time, by model.
 import { z } from "zod";
 import { PriceList } from "../../model/price/price.ts";
-import { costOfUsage, type ModelUsage, priceDayOf } from "../../model/price/usage.ts";
+import { costOfUsage, type ModelUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { listModelPoints, type ModelPoint } from "../../store/runs/model-hours.ts";
 import type { App, Deps } from "../deps.ts";

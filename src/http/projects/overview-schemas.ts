@@ -1,9 +1,9 @@
 // The response schema of an agent's overview.
 import { z } from "zod";
 import { Failing } from "../alerts/schemas.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts } from "../traces/result-schemas.ts";
-import { TextRedactions } from "./privacy-schemas.ts";
 
 const whole = z.number().int().min(0);
 

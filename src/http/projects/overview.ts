@@ -1,7 +1,9 @@
 // /api/agents/:id/overview: the last 24 hours of an agent against the same hours a week before, and what to look at.
+
 import { z } from "zod";
-import { type Counts, scoreOf } from "../../model/run/run.ts";
-import { placesWithin, readTextRedactions } from "../../model/trace/text-redactions.ts";
+import type { Counts } from "../../model/run/outcome.ts";
+import { scoreOf } from "../../model/run/run.ts";
+import { placesWithin, readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import { listFailing } from "../../store/alerts/test-states.ts";
 import type { Database } from "../../store/db.ts";
 import { newest } from "../../store/listing.ts";

@@ -1,4 +1,5 @@
 // The privacy settings of a project: what is redacted before it is stored, its trial on past traces, and the pseudonym key.
+
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import type { RedactionRules } from "../../model/redaction.ts";
@@ -13,9 +14,9 @@ import type { Vault } from "../../store/secrets/vault.ts";
 import { checkingOf } from "../checking.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
+import { Privacy, PrivacyInput, PrivacyPreview, PrivacyRules, PseudonymKey } from "../privacy-schemas.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireAccount } from "../session.ts";
-import { Privacy, PrivacyInput, PrivacyPreview, PrivacyRules, PseudonymKey } from "./privacy-schemas.ts";
+import { requireAccount } from "../signed-in.ts";
 
 const params = z.object({ id: z.string() });
 const tags = ["projects"];

@@ -1,4 +1,5 @@
 // /api/projects: the account's projects.
+
 import { z } from "zod";
 import {
   createFirstProject,
@@ -11,7 +12,7 @@ import {
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Name, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { Project } from "./schemas.ts";
 
 const Body = z.object({ name: Name });

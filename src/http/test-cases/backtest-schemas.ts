@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { backtestChanges } from "../../model/run/backtest.ts";
 import { estimatedCalls } from "../judge/schemas.ts";
-import { TextRedactions } from "../projects/privacy-schemas.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
 import { TestDocument } from "./schemas.ts";

@@ -1,12 +1,14 @@
 // /api/backtests: try a test case on past traces in the background, and read, cancel and delete such backtests.
+
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import { ifThen } from "../../model/if-then.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
-import { evaluatedDocumentOf, type TestCaseDocument } from "../../model/test-case/test-case.ts";
-import { readTextRedactions } from "../../model/trace/text-redactions.ts";
+import type { TestCaseDocument } from "../../model/test-case/document.ts";
+import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
+import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { Database } from "../../store/db.ts";
 import {
   listBacktestResults,
@@ -26,7 +28,7 @@ import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Id, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { Outcome } from "../traces/result-schemas.ts";
 import { BacktestLoop } from "./backtest-loop.ts";
 import {

@@ -1,4 +1,5 @@
 // Routes of the test editor: dry runs, scenario trials, drafts made from a trace, and completions.
+
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
@@ -8,7 +9,7 @@ import { found } from "../page.ts";
 import { holdersOfAccount, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Flag, Id } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import {
   DraftedAssertion,
   DryRun,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
-import { TextRedactions } from "../projects/privacy-schemas.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
 import { reasonParts } from "../traces/result-schemas.ts";
 import { Run, RunDetail } from "../traces/run-schemas.ts";

@@ -1,4 +1,5 @@
 // Launches: start manual runs of an agent's test cases, get their progress, compare, cancel and delete them.
+
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { launchChanges, runResults } from "../../model/run/launch.ts";
@@ -21,7 +22,7 @@ import { listRunnable } from "../../store/test-cases.ts";
 import { type App, type Deps, quotasOf } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
-import { requireVerified } from "../session.ts";
+import { requireVerified } from "../signed-in.ts";
 import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
 import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
 import { comparedLaunchesView, launchedRunView, launchView } from "./launch-view.ts";

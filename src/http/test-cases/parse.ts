@@ -1,6 +1,8 @@
 // Parses test cases of requests: those with patterns or schemas on a thread, and at a rate per account if they take long to check.
+
 import type { FastifyRequest } from "fastify";
 import { isWithin } from "../../model/path.ts";
+import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import { checkingCost } from "../../model/test-case/pattern-cost.ts";
 import {
   assertionsMax,
@@ -9,12 +11,11 @@ import {
   mergeTestCase,
   parseDraft,
   parseTestCase,
-  type TestCaseDocument,
 } from "../../model/test-case/test-case.ts";
 import { checkingOf } from "../checking.ts";
 import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 
 export type TestParser = {
   /** Both throw VALIDATION_ERROR, and RATE_LIMITED for costly tests. */

@@ -1,7 +1,8 @@
 // The response schemas of test cases.
+
 import { z } from "zod";
+import type { TestCase, TestCaseDocument } from "../../model/test-case/document.ts";
 import { type Ineligibility, ineligibilities } from "../../model/test-case/eligibility.ts";
-import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { FieldIssue, Id, typed } from "../schemas.ts";
 
 /** Of requests with a test case: its inputs may have a million characters, each of up to six bytes in JSON. */

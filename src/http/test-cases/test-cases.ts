@@ -1,15 +1,12 @@
 // /api/tests: the test cases of an agent, each one JSON document with an id.
+
 import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
+import type { TestCaseDocument as Document, TestCase as Stored } from "../../model/test-case/document.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
-import { privacyWarnings } from "../../model/test-case/privacy-warnings.ts";
-import {
-  type TestCaseDocument as Document,
-  mergeTestCase,
-  type TestCase as Stored,
-  testCaseInputSchema,
-} from "../../model/test-case/test-case.ts";
+import { mergeTestCase, testCaseInputSchema } from "../../model/test-case/test-case.ts";
 import { testCaseWarnings } from "../../model/test-case/warnings.ts";
+import { privacyWarnings } from "../../redaction/privacy-warnings.ts";
 import { findPrivacyOfAgent } from "../../store/accounts/privacy.ts";
 import {
   deleteTestCase,

@@ -1,7 +1,8 @@
 // The response schema of a conversation: the messages and tool calls of a trace.
+
 import { z } from "zod";
-import type { ShownConversation } from "../../model/conversation/view.ts";
-import { TextRedactions } from "../projects/privacy-schemas.ts";
+import type { ShownConversation } from "../../model/trace/shown.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, typed } from "../schemas.ts";
 import { translated } from "./result-schemas.ts";
 

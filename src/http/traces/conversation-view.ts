@@ -1,6 +1,6 @@
 // Maps conversations and their turns to API responses.
-import type { Outcome } from "../../model/run/run.ts";
-import { readTextRedactions } from "../../model/trace/text-redactions.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
+import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { ConversationRow, TurnRow } from "../../store/traces/conversations.ts";
 import type { TurnPart } from "../../trace-reader/turn.ts";
 import type { ConversationSummary } from "./conversations-schemas.ts";

@@ -1,6 +1,6 @@
 // The response schemas of conversations: traces of an agent with the same conversation id.
 import { z } from "zod";
-import { TextRedactions } from "../projects/privacy-schemas.ts";
+import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, pageSchema, Time } from "../schemas.ts";
 import { Outcome } from "./result-schemas.ts";
 import { ListedTrace, listedRedactions, longIds } from "./schemas.ts";

@@ -1,7 +1,7 @@
 // Conversations of an agent: the list, the turns of one, and the place of a trace in its conversation.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
-import { boundedId } from "../../model/trace/identity.ts";
+import { boundedId } from "../../reading/derived/identity.ts";
 import type { Database } from "../../store/db.ts";
 import {
   countTurnsBefore,

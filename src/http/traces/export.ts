@@ -1,8 +1,9 @@
 // Exports traces as a file: whole, one JSON document a line, or as a table in CSV, with texts as in lists.
+
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { TestCase } from "../../model/test-case/document.ts";
 import type { Database } from "../../store/db.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { findTraces } from "../../store/traces/list.ts";
@@ -12,7 +13,7 @@ import { byteOrderMark, type Cell, csvLine } from "../../wire/csv.ts";
 import type { App, Deps } from "../deps.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { Id } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { takenWithin } from "../taken-within.ts";
 import { viewsOf } from "./list.ts";
 import { wholeBytesMax, wholeJson } from "./parts.ts";

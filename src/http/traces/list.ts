@@ -1,4 +1,5 @@
 // Pages of the list of traces: in the order of time, by duration or tokens, and those whose spans match.
+
 import { PriceList } from "../../model/price/price.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
@@ -6,11 +7,8 @@ import type { Database } from "../../store/db.ts";
 import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { newest, oldest, timeOfId } from "../../store/listing.ts";
 import { namesOfTests } from "../../store/test-cases.ts";
-import {
-  type ListedTrace as ListedTraceRow,
-  listTraces,
-  type TraceFilters,
-} from "../../store/traces/list.ts";
+import { type ListedTrace as ListedTraceRow, listTraces } from "../../store/traces/list.ts";
+import type { TraceFilters } from "../../store/traces/list-filters.ts";
 import { isByCost, listOrdered, type OrderedCursor, type Sort } from "../../store/traces/list-ordered.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import { cursorOf, idOfCursor, pageOf, uuidOf } from "../page.ts";

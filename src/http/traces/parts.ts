@@ -1,10 +1,11 @@
 // Reads one trace: its parts, for traces of any size (outline, single spans, conversation), and the whole, also as a file.
+
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { type PricesOfDay, priceDayOf } from "../../model/price/usage.ts";
 import { Refusal } from "../../model/refusal.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { TestCase } from "../../model/test-case/document.ts";
+import { type PricesOfDay, priceDayOf } from "../../reading/derived/usage.ts";
 import type { Database } from "../../store/db.ts";
 import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
@@ -18,7 +19,7 @@ import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-r
 import { found } from "../page.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { Flag } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceDetail, TraceOutline, TracePreview } from "./schemas.ts";
 import { traceOutlineView, wholeTraceView } from "./view.ts";

@@ -1,11 +1,12 @@
 // The query parameters of the list of traces, and what they ask for.
+
 import { z } from "zod";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { resultStates } from "../../model/run/run.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
-import { boundedId } from "../../model/trace/identity.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
-import type { TraceFilters } from "../../store/traces/list.ts";
+import { boundedId } from "../../reading/derived/identity.ts";
+import type { TraceFilters } from "../../store/traces/list-filters.ts";
 import { PageQuery } from "../page.ts";
 import { Flag, Id, Instant, notReversed, queryNumber, searchText } from "../schemas.ts";
 

@@ -1,4 +1,5 @@
 // /api/traces/:id/result-states: where the failed results of a trace stand, and changing that.
+
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { resultStates } from "../../model/run/run.ts";
@@ -8,7 +9,7 @@ import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listResultStates, type ResultStateRow, saveResultState } from "../../store/traces/result-states.ts";
 import type { App, Deps } from "../deps.ts";
 import { Id, Note } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { ResultStateView } from "./schemas.ts";
 
 export function registerResultStates(app: App, { db }: Deps): void {

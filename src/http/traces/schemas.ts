@@ -1,17 +1,15 @@
 // The response schemas of traces. Fields of spans keep their snake_case wire names.
 
 import { z } from "zod";
-import type { ShownSwitch } from "../../model/conventions/content-switch.ts";
-import type { TranslatedValue } from "../../model/conventions/report.ts";
 import { type Applicability as RunApplicability, resultStates } from "../../model/run/run.ts";
-import type { OutlineSpan as SpanOfTree } from "../../model/trace/outline.ts";
+import type { ShownSwitch, OutlineSpan as SpanOfTree, TranslatedValue } from "../../model/trace/shown.ts";
 import type {
   Attributes as SpanAttributes,
   Notice as TraceNotice,
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
 import { ShownRules } from "../convention-schemas.ts";
-import { Redactions, TextRedactions } from "../projects/privacy-schemas.ts";
+import { Redactions, TextRedactions } from "../privacy-schemas.ts";
 import { Id, pageSchema, Time, typed } from "../schemas.ts";
 import { cost, spanCall, tokens } from "./cost-schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";

@@ -1,4 +1,5 @@
 // /api/traces: the filtered list of an agent's traces, and deleting traces.
+
 import { z } from "zod";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
 import type { Database } from "../../store/db.ts";
@@ -11,7 +12,7 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { Id } from "../schemas.ts";
-import { requireAccount } from "../session.ts";
+import { requireAccount } from "../signed-in.ts";
 import { bulkMax } from "./export.ts";
 import { orderedPage, pageByTime, pageOfSpans, viewsOf } from "./list.ts";
 import { filtersOf, requireConsistent, spanFilterOf, TraceQuery } from "./query.ts";

@@ -1,12 +1,14 @@
 // Maps stored traces and runs to API responses.
+
 import type { PriceList } from "../../model/price/price.ts";
-import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../model/price/usage.ts";
-import type { Counts, Waiting } from "../../model/run/run.ts";
+import type { Counts } from "../../model/run/outcome.ts";
+import type { Waiting } from "../../model/run/run.ts";
+import type { TestCase } from "../../model/test-case/document.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
-import { readTextRedactions } from "../../model/trace/text-redactions.ts";
-import { totalOf } from "../../model/trace/tokens.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
+import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
+import { totalOf } from "../../reading/derived/tokens.ts";
+import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";

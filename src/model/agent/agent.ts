@@ -1,6 +1,7 @@
 // An agent: the AI system under watch, and the service name that its OpenTelemetry exporter sends.
-import type { AttributeRules, ContentSetting, Intake } from "../content.ts";
-import type { ConventionRule } from "../conventions/rules.ts";
+import type { AttributeRules } from "../content/attribute-rules.ts";
+import type { ContentSetting, Intake } from "../content.ts";
+import type { ConventionRule } from "./read-by.ts";
 
 export type AgentType = "http_api" | "workflow" | "flow_builder";
 

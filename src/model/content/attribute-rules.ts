@@ -1,8 +1,7 @@
 // Drops attributes by the keys that an agent denies or allows.
 
 import { isRecord } from "../record.ts";
-import { observedMark } from "../run/observed-turn.ts";
-import type { Attributes, Batch, LogRecord, Span } from "../trace/trace.ts";
+import { type Attributes, type Batch, type LogRecord, observedMark, type Span } from "../trace/trace.ts";
 
 /**
  * Keys of attributes; one that ends in `*` stands for all that begin like it. `deny` goes before `allow`; `allow` null:

@@ -1,5 +1,4 @@
 // The judge's connection, and a call to it with its result, tokens and texts.
-import type { RouteLabel, VerdictWord } from "./judge.ts";
 import type { EarlierMessages, Material } from "./material.ts";
 
 export type JudgeProvider = "openai" | "anthropic" | "google" | "openai_compatible";
@@ -133,3 +132,8 @@ export type Classes = Map<string, RestsOn | null>;
 export const scenariosPerCall = 16;
 export const criteriaPerCall = 8;
 export const classesPerCall = 32;
+
+export type RouteLabel = "match" | "unsure" | "no_match";
+
+/** `not_applicable`: the criterion's own condition does not hold, as in "If the user asks for a refund, …". */
+export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "not_applicable" | "cannot_tell";

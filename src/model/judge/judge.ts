@@ -1,5 +1,5 @@
 // The interface of the judge: questions and answers. A missing answer is a value, not an exception.
-import type { JudgeCallKind, JudgeProvider, RestsOn } from "./call.ts";
+import type { JudgeCallKind, JudgeProvider, RestsOn, RouteLabel, VerdictWord } from "./call.ts";
 import type { EarlierMessages, Material, Place, Quote } from "./material.ts";
 import type { Unanswered } from "./outcome.ts";
 
@@ -11,8 +11,6 @@ export type RoutingQuestion = {
   /** Privacy rules that redacted something in the trace; absent: none. */
   redacted?: string[];
 };
-
-export type RouteLabel = "match" | "unsure" | "no_match";
 
 export type Routed = { label: RouteLabel; reason: string };
 
@@ -46,9 +44,6 @@ export type CallUsage = Omit<RouteSpent, "calls"> & { kind: JudgeCallKind };
 
 /** The estimated cost of a routing question; zero calls if the answer is in the cache. */
 export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;
-
-/** `not_applicable`: the criterion's own condition does not hold, as in "If the user asks for a refund, …". */
-export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "not_applicable" | "cannot_tell";
 
 /** One to `criteriaMax` criteria, each judged by itself. `threshold` in 0..1 and `negate` are those of the check. */
 export type SemanticQuestion = {

@@ -1,6 +1,7 @@
 // Why the judge gave no answer: one type from the HTTP call to the check.
-import type { JudgeReason, JudgeReasonCode } from "../run/reason.ts";
+
 import type { JudgeCallState } from "./call.ts";
+import type { JudgeReason, JudgeReasonCode } from "./reason.ts";
 
 /**
  * `code`: "later" is transient, "refused" lasts until the connection is edited, "unusable" is an answer that cannot be

@@ -1,6 +1,7 @@
 // The built-in prices of models; a project's own take precedence.
+
 import type { PriceProvider } from "./names.ts";
-import type { Price } from "./price.ts";
+import type { Price } from "./rates.ts";
 
 type Row = [model: string, validFrom: string, input: number, cached: number | null, output: number];
 

@@ -1,25 +1,8 @@
 // The price of a model on a day: a project's own, else the built-in one. Unknown prices are never guessed.
+
 import { builtInPrices } from "./built-in.ts";
-import { bareModel, makersOf, type PriceProvider, providersIn } from "./names.ts";
-
-/** US dollars per million tokens. */
-export type Rates = {
-  inputUsd: number;
-  outputUsd: number;
-  /** Input tokens read from the provider's cache; null or absent: as other input. */
-  cachedUsd?: number | null;
-  /** Input tokens written to the cache; null or absent: as other input. */
-  cacheWriteUsd?: number | null;
-};
-
-/** A project's own price, which applies to every provider of the model. `validFrom`: YYYY-MM-DD, until a later price. */
-export type OwnPrice = Rates & { model: string; validFrom: string };
-
-export type Price = Required<OwnPrice> & {
-  provider: PriceProvider;
-  /** Tokens of a prompt up to which the price applies: longer ones cost more, and have no known price. Null: any. */
-  promptMax: number | null;
-};
+import { bareModel, makersOf, providersIn } from "./names.ts";
+import type { OwnPrice, Rates } from "./rates.ts";
 
 /** What was called. `promptAbove`: the prompt has more tokens than this. */
 export type Called = { provider: string | null; model: string; promptAbove?: number };

@@ -1,7 +1,8 @@
 // Backtests: a test case tried on past traces, each outcome compared with the latest stored one.
+
 import type { PlacesOfRule } from "../redaction.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
-import type { Outcome } from "./run.ts";
+import type { Outcome } from "./outcome.ts";
 
 export const backtestTracesMax = 1_000;
 

@@ -1,11 +1,12 @@
 // A launch (one press of Run): its manual runs, their turns, and their comparison with earlier runs.
 
 import type { AgentCallError } from "../agent/call.ts";
-import type { ContentGone } from "../content.ts";
 import type { PlacesOfRule } from "../redaction.ts";
 import { shorten } from "../shorten.ts";
+import type { ContentGone } from "../trace/trace.ts";
+import type { Outcome } from "./outcome.ts";
 import type { PassRate, PassRateDifference } from "./pass-rate.ts";
-import type { Outcome, RunState } from "./run.ts";
+import type { RunState } from "./run.ts";
 
 export type LaunchState = "queued" | "running" | "completed" | "cancelled";
 export type LaunchSource = "dashboard" | "api" | "cli";

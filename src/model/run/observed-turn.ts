@@ -1,9 +1,6 @@
 // Builds the trace of a turn whose agent sent none: one span with the request and the reply.
 import type { AgentMessage, AgentReply, AgentTurn } from "../agent/call.ts";
-import type { Batch } from "../trace/trace.ts";
-
-/** Marks such a trace in its metadata. A later trace of the agent with the same identity replaces it. */
-export const observedMark = "svc.run.observed";
+import { type Batch, observedMark } from "../trace/trace.ts";
 
 // With the whole history in each, the traces of a run would grow with the square of its turns.
 const historyCharsMax = 100_000;

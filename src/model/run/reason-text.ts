@@ -1,5 +1,7 @@
 // Makes a sentence of a reason: an English text from its code and data.
+
 import { negatedSentences } from "./negated-reason-text.ts";
+import type { Counts, Outcome } from "./outcome.ts";
 import type { Comparisons, Range, Reason, ReasonCode, ReasonData } from "./reason.ts";
 import {
   callsText,
@@ -11,7 +13,6 @@ import {
   textOf,
   usageText,
 } from "./reason-phrases.ts";
-import type { Counts, Outcome } from "./run.ts";
 
 /** The reason in one or two complete sentences. */
 export function reasonText({ code, data }: Reason): string {

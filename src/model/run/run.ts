@@ -1,12 +1,13 @@
 // A run: one evaluation of a trace against its agent's test cases, with its results.
 
-import type { ConventionRule } from "../conventions/rules.ts";
+import type { ConventionRule } from "../agent/read-by.ts";
 import type { CriterionVerdict, JudgedBy, Spent, Withheld } from "../judge/judge.ts";
 import type { MaterialSummary } from "../judge/material.ts";
 import type { PlacesOfRule } from "../redaction.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
+import type { TestCaseDocument } from "../test-case/document.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
-import type { TestCaseDocument } from "../test-case/test-case.ts";
+import type { Counts, Outcome } from "./outcome.ts";
 import type { ReasonFields } from "./reason-text.ts";
 
 /** Only manual runs can be cancelled. */
@@ -15,9 +16,6 @@ export type RunKind = "passive" | "manual";
 /** `again`: somebody had the trace evaluated again with the tests of its last run. */
 export type RunCause = "traffic" | "again";
 export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
-export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
-export type Counts = Record<Outcome, number>;
-
 /** Where a failed result stands; `known` and `resolved` are what people say. */
 export type ResultState = "open" | "known" | "resolved";
 export const resultStates: ResultState[] = ["open", "known", "resolved"];

@@ -1,5 +1,5 @@
 // Chooses the tests with which a trace is evaluated again: those of its last evaluation, in the versions used then.
-import type { TestCase } from "../test-case/test-case.ts";
+import type { TestCase } from "../test-case/document.ts";
 import type { Applicability, Result } from "./run.ts";
 
 /** Why a trace is not evaluated again. */

@@ -1,7 +1,7 @@
 // Eligibility: which tests evaluate incoming traces automatically.
-import type { TestCaseDocument } from "./test-case.ts";
 
 /** Why a test does not evaluate incoming traces. */
+import type { TestCaseDocument } from "./document.ts";
 export const ineligibilities = ["disabled", "manual_only", "multi_turn"] as const;
 export type Ineligibility = (typeof ineligibilities)[number];
 

@@ -1,6 +1,7 @@
 // Inputs and repeats of a test case: limits, validation, and how many runs they add up to in a manual run.
+
 import type { Issue } from "../refusal.ts";
-import type { TestCaseDocument } from "./test-case.ts";
+import type { TestCaseDocument } from "./document.ts";
 
 export const inputsMax = 1_000;
 /** A test is read and saved as a whole, and lists answer several at once. */

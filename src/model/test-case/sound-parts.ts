@@ -1,7 +1,8 @@
 // The valid fields of an invalid test case, so that all of its issues are found at once, not those of shape first.
+
 import type { z } from "zod";
 import { assertionInputSchema } from "./assertion.ts";
-import type { TestCaseDocument } from "./test-case.ts";
+import type { TestCaseDocument } from "./document.ts";
 
 type Schema = { safeParse(value: unknown): { success: boolean; data?: unknown } };
 type Given = Record<string, unknown>;

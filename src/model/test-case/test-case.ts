@@ -1,4 +1,5 @@
 // Test cases: the document with its assertions and scenario, its validation, and readiness for activation.
+
 import { z } from "zod";
 import { isWithin } from "../path.ts";
 import type { Issue } from "../refusal.ts";
@@ -6,31 +7,11 @@ import { Refusal } from "../refusal.ts";
 import type { Assertion } from "./assertion.ts";
 import { assertionInputSchema } from "./assertion.ts";
 import { assertionIssues } from "./assertion-issues.ts";
+import type { TestCaseDocument } from "./document.ts";
 import { inputIssues, inputsMax, repeatsMax, withoutDefaults } from "./inputs.ts";
 import { costIssues } from "./pattern-cost.ts";
 import { sentenceOf, shapeIssues } from "./shape-issues.ts";
 import { soundParts } from "./sound-parts.ts";
-
-export type PassiveBehavior = "always_run" | "run_when_relevant" | "manual_only";
-
-/** The document shared by form, JSON editor, export and results; the service adds ids and times. */
-export type TestCaseDocument = {
-  name: string;
-  status: "active" | "disabled";
-  passiveBehavior: PassiveBehavior;
-  scenario: string;
-  /** Semantic threshold. Anything can be stored; only a finite number in 0..1 is used. */
-  threshold: unknown;
-  turns: { input: string }[];
-  /** The rows of a manual run: each takes the place of the only turn's input. Absent if there are none, never empty. */
-  inputs?: { input: string }[];
-  /** How often a manual run sends each input; absent: once. */
-  repeats?: number;
-  assertions: Assertion[];
-};
-
-/** `version` starts at 1 and increases with every change of the document. */
-export type TestCase = TestCaseDocument & { id: string; agentId: string; version: number };
 
 /** Nesting limit, the same as for traces. */
 export const levelsMax = 200;

@@ -3,8 +3,9 @@
 import type { Issue } from "../refusal.ts";
 import type { Assertion, AssertionOf } from "./assertion.ts";
 import { wordingWarnings } from "./criterion-warnings.ts";
+import type { TestCaseDocument } from "./document.ts";
 import { compilePattern } from "./pattern.ts";
-import { isThreshold, readinessIssues, type TestCaseDocument } from "./test-case.ts";
+import { isThreshold, readinessIssues } from "./test-case.ts";
 
 /** Warnings about a valid document, with paths like those of validation issues. */
 export function testCaseWarnings(document: TestCaseDocument): Issue[] {

@@ -1,5 +1,5 @@
 // Joins the log records of a trace to the spans that they are about.
-import { compareNanos } from "./merge.ts";
+import { compareNanos } from "./times.ts";
 import type { Batch, LogRecord, Span } from "./trace.ts";
 
 /**

@@ -1,9 +1,17 @@
 // Merges the batches of a trace, with a result that does not depend on their order.
-import { observedMark } from "../run/observed-turn.ts";
+
 import { joinRecords } from "./join-records.ts";
 import { joinRedactions } from "./join-redactions.ts";
 import { isSameResource } from "./same-resource.ts";
-import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
+import { compareSpans } from "./times.ts";
+import {
+  type Attributes,
+  type Batch,
+  type MergedTrace,
+  observedMark,
+  type Span,
+  type TracePath,
+} from "./trace.ts";
 
 /**
  * Merges batches, given oldest first, without changing them. Of spans with the same id the newest wins, and so does the
@@ -48,39 +56,6 @@ function contentOf(batches: Batch[]): Pick<Batch, "content"> {
     if (batch.content !== undefined && content !== "forgotten") content = batch.content;
   }
   return content === undefined ? {} : { content };
-}
-
-/**
- * Compares two times as decimal uint64 text, without converting them to numbers. Empty text is lowest.
- */
-export function compareNanos(a: string, b: string): number {
-  const x = withoutLeadingZeros(a);
-  const y = withoutLeadingZeros(b);
-  return x.length - y.length || compareText(x, y);
-}
-
-/** Compares two spans by start time; spans without one come last. */
-export function compareStarts(a: Span, b: Span): number {
-  return compareNanos(a.start_time_unix_nano ?? afterAllTimes, b.start_time_unix_nano ?? afterAllTimes);
-}
-
-/** Greater than any uint64. */
-const afterAllTimes = "9".repeat(21);
-
-function compareSpans(a: Span, b: Span): number {
-  return (
-    compareStarts(a, b) ||
-    compareNanos(a.end_time_unix_nano ?? afterAllTimes, b.end_time_unix_nano ?? afterAllTimes) ||
-    compareText(a.span_id, b.span_id)
-  );
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function withoutLeadingZeros(nanos: string): string {
-  return nanos.charCodeAt(0) === 48 ? nanos.replace(/^0+(?=.)/, "") : nanos;
 }
 
 function holdSeveralResources(batches: Batch[]): boolean {

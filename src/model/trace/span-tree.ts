@@ -1,5 +1,5 @@
 // Builds the span tree: one root, a list of orphans, and no cycles whatever was sent.
-import { compareStarts } from "./merge.ts";
+import { compareStarts } from "./times.ts";
 import type { Notice, Span } from "./trace.ts";
 
 /** Spans are referred to by position in `spans`; -1 means none. */

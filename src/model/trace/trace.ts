@@ -1,9 +1,7 @@
 // Types of a trace: spans, the batches they arrive in, and the values derived from them.
-import type { ContentGone } from "../content.ts";
-import type { Redaction } from "../redaction.ts";
-import type { ModelCall } from "./model-calls.ts";
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
+import type { Redaction } from "../redaction.ts";
 export type Attributes = Record<string, unknown>;
 
 /** A canonical span with the field names of the API, as it is stored and shown. */
@@ -77,6 +75,12 @@ export type Batch = {
   /** Set where it lacks its content: never stored, or dropped later. */
   content?: ContentGone;
 };
+
+/** What a stored batch or trace lacks: its content was never stored, or was dropped later. */
+export type ContentGone = "none" | "forgotten";
+
+/** Marks in its metadata a trace that a manual run made of a call. A later trace of the agent with the same identity replaces it. */
+export const observedMark = "svc.run.observed";
 
 export type TracePath = "canonical" | "otlp";
 export type TraceKind = "live" | "test_run";
@@ -159,4 +163,27 @@ export type Derived = {
   notices: Notice[];
   /** For the notice other_convention: the conventions' names, the attributes found, and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;
+};
+
+export type ModelCall = {
+  spanId: string;
+  /** Null: not known. */
+  provider: string | null;
+  model: string | null;
+  /** The prompt has more tokens than this: one of `promptBounds`. */
+  promptAbove: number;
+  /** 0: what the root, or an agent, counts beyond its calls. */
+  calls: 0 | 1;
+  /** Input includes cached tokens and those written to the cache. Null: the span says nothing of tokens. */
+  tokens: CallTokens | null;
+};
+
+export type CallTokens = { input: number; cached: number; cacheWrite: number; output: number };
+
+export type Identity = {
+  /** The model that answered, else the one that was asked. */
+  model: string | null;
+  provider: string | null;
+  conversationId: string | null;
+  userId: string | null;
 };

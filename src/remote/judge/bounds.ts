@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import type { JudgeCall, JudgeConnection } from "../../model/judge/call.ts";
 import { cancelled, type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
-import type { JudgeReason } from "../../model/run/reason.ts";
+import type { JudgeReason } from "../../model/judge/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { Owners } from "../../threads/fair-queue.ts";
 import type { Pause, SemaphoreLike } from "../../threads/shared-semaphore.ts";

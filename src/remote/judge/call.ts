@@ -1,9 +1,10 @@
 // One HTTP call to a language model: its text, or why there is none.
+
 import { AISDKError, APICallError, type LanguageModelV4, type LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { z } from "zod";
 import { type JudgeCall, type JudgeConnection, type JudgeMode, judgeModes } from "../../model/judge/call.ts";
 import { type Unanswered, unanswered } from "../../model/judge/outcome.ts";
-import type { JudgeReason } from "../../model/run/reason.ts";
+import type { JudgeReason } from "../../model/judge/reason.ts";
 import { connectionFault } from "../connection-fault.ts";
 import type { Outbound, OutboundInit } from "../outbound.ts";
 import { readError } from "./error-reply.ts";

@@ -1,5 +1,6 @@
 // Tests a judge: finds the output mode that works, whether the judge gets an obvious question right, and whether it reads
 // a prompt of the largest size.
+
 import type { Logger } from "pino";
 import type {
   JudgeCallState,
@@ -12,7 +13,7 @@ import type {
 } from "../../model/judge/call.ts";
 import { fitMaterial } from "../../model/judge/material.ts";
 import { promptBounds } from "../../model/judge/prompt-bounds.ts";
-import type { JudgeReason } from "../../model/run/reason.ts";
+import type { JudgeReason } from "../../model/judge/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { Outbound } from "../outbound.ts";
 import type { JudgeClient, JudgeClientOptions, JudgeReply } from "./client.ts";

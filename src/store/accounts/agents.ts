@@ -1,16 +1,18 @@
 // Agents, and how ingestion finds them: by service name or id, many in one query.
+
 import type pg from "pg";
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
-import type { AttributeRules, ContentSetting } from "../../model/content.ts";
-import { type ConventionRule, normalizedRules } from "../../model/conventions/rules.ts";
+import { type ConventionRule, normalizedRules } from "../../model/agent/read-by.ts";
+import type { AttributeRules } from "../../model/content/attribute-rules.ts";
+import type { ContentSetting } from "../../model/content.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
+import { deleteTracesOf } from "../delete-traces.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
-import { deleteTracesOf } from "../traces/read.ts";
 import { changeIntake, checkIntake, type IntakeChange, isIntakeChange, newIntake } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
 import { beginRereading } from "./rereading.ts";

@@ -1,10 +1,11 @@
 // Projects, including the first one of every account.
+
 import { firstProjectName, type Project } from "../../model/project.ts";
 import type { Database } from "../db.ts";
+import { deleteTracesOf } from "../delete-traces.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { deleteTracesOf } from "../traces/read.ts";
 
 /**
  * Creates the first project of an account, once. Atomic and repeatable: called at sign-up and again whenever projects

@@ -1,7 +1,7 @@
 // The key by which statements compare what an agent's traces are read by with what a trace was read by.
+
 import { hash } from "node:crypto";
-import type { ReadBy } from "../../model/conventions/read-by.ts";
-import { textOfRules } from "../../model/conventions/rules.ts";
+import { type ReadBy, textOfRules } from "../../model/agent/read-by.ts";
 
 /** The same for the same conventions and rules; "" for none. `agents.read_by_key` has it. */
 export function readByKey({ conventions, conventionRules }: ReadBy): string {

@@ -1,7 +1,9 @@
 // Whether each test is failing on live traffic: three failures in a row, in the order in which traces arrived.
+
 import type pg from "pg";
 import type { TestState } from "../../model/alert/alert.ts";
-import type { Outcome, Result } from "../../model/run/run.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
+import type { Result } from "../../model/run/run.ts";
 import { binaryArray } from "../binary-array.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";

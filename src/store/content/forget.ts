@@ -1,7 +1,8 @@
 // Drops the content of traces and manual runs, with every copy of it (drop-copies.ts), in one transaction.
 import type pg from "pg";
-import type { TraceColumns } from "../../model/trace/columns.ts";
 import { nameSeparator } from "../../model/trace/storable.ts";
+import type { TraceColumns } from "../../reading/derived/columns.ts";
+import { isDue, stateOfDeadlines } from "../content-deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { spanOf } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
@@ -9,7 +10,6 @@ import { partsOf, partsOfRows } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames, listOf } from "../traces/derived-columns.ts";
 import { noRedactions } from "../traces/redactions.ts";
-import { isDue, stateOfDeadlines } from "./deadlines.ts";
 import { dropCopies, dropResults, dropTurns, type QuotingRun } from "./drop-copies.ts";
 import type { ForgettingSettings } from "./settings.ts";
 

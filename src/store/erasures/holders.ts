@@ -1,6 +1,7 @@
 // Tests, notes and saved views that may have the value of an erasure: listed, and edited once somebody chose them.
+
 import { parseNumbers } from "../../model/json-exact.ts";
-import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
 

@@ -1,5 +1,5 @@
 // What an erasure reads to find traces: those of a project in the order of their ids, and the turns of its manual runs.
-import type { ConventionRule } from "../../model/conventions/rules.ts";
+import type { ConventionRule } from "../../model/agent/read-by.ts";
 import type { Database } from "../db.ts";
 import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 

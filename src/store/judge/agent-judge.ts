@@ -1,6 +1,7 @@
 // Reads an agent's judge settings and prices, and the judge connection of its project.
+
 import type { JudgeConnection } from "../../model/judge/call.ts";
-import type { OwnPrice } from "../../model/price/price.ts";
+import type { OwnPrice } from "../../model/price/rates.ts";
 import { noPrivacy, type PrivacySettings } from "../../model/privacy.ts";
 import type { Database } from "../db.ts";
 import type { Vault } from "../secrets/vault.ts";

@@ -1,4 +1,5 @@
 // Labels that people give to the judge's answers: saved, listed, counted, and read with what the judge was asked.
+
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type {
   JudgedAnswer,
@@ -8,7 +9,7 @@ import type {
   LabelQuestion,
 } from "../../model/judge/label.ts";
 import type { PlacesOfRule } from "../../model/redaction.ts";
-import { placesWithin, readTextRedactions } from "../../model/trace/text-redactions.ts";
+import { placesWithin, readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";

@@ -1,5 +1,5 @@
 // The project's own prices of models, in place of the built-in ones.
-import type { OwnPrice } from "../../model/price/price.ts";
+import type { OwnPrice } from "../../model/price/rates.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 

@@ -1,7 +1,8 @@
 // Which ranges the table of batches has, how they are made, and how long the next ones are.
+
 import type pg from "pg";
+import type { Session } from "../db.ts";
 import { idAt, newest, oldest, timeOfId } from "../listing.ts";
-import type { Session } from "../scale/nodes.ts";
 
 export const dayMs = 86_400_000;
 /** Without a retention time: a quarter of a year. */

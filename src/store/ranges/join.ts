@@ -1,5 +1,5 @@
 // Makes one table of the ranges of batches, for a cluster, which divides by agent alone.
-import type { Session } from "../scale/nodes.ts";
+import type { Session } from "../db.ts";
 import { storageOfRange } from "./catalog.ts";
 
 /**

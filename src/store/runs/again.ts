@@ -1,7 +1,8 @@
 // Schedules further runs of chosen traces, with the tests of their last evaluation.
+
 import type pg from "pg";
 import { type AgainRefusal, testsAgain } from "../../model/run/tests-again.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { TestCase } from "../../model/test-case/document.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";

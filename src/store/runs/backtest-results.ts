@@ -1,12 +1,13 @@
 // The results of backtests by trace: the traces still to try, results compared with stored ones, and their list.
+
 import {
   type BacktestChange,
   type BacktestUsage,
   backtestChange,
   type TriedTrace,
 } from "../../model/run/backtest.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
-import type { Outcome } from "../../model/run/run.ts";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
 import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";

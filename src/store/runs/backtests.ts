@@ -1,9 +1,10 @@
 // Backtests: started under a lease, one per agent at a time; ended, listed and deleted.
+
 import { parseNumbers } from "../../model/json-exact.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { BacktestChange, BacktestState, BacktestUsage } from "../../model/run/backtest.ts";
-import type { Outcome } from "../../model/run/run.ts";
-import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
+import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
 import type { Listing } from "../listing.ts";

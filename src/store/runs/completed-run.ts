@@ -1,6 +1,7 @@
 // A completed run as it is stored. It refers to nothing of its trace, which is garbage while results wait to be stored.
+
 import type { Check, Result, Verdict } from "../../model/run/run.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { TestCase } from "../../model/test-case/document.ts";
 import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
 
 export type CompletedRun = {

@@ -1,10 +1,11 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
+
 import { zstdDecompressSync } from "node:zlib";
-import type { ReadBy } from "../../model/conventions/read-by.ts";
+import type { ReadBy } from "../../model/agent/read-by.ts";
 import { parseNumbers } from "../../model/json-exact.ts";
-import { decodeUsage, encodeUsage, type ModelUsage } from "../../model/price/usage.ts";
 import type { Result, Verdict } from "../../model/run/run.ts";
-import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { TestCase, TestCaseDocument } from "../../model/test-case/document.ts";
+import { decodeUsage, encodeUsage, type ModelUsage } from "../../reading/derived/usage.ts";
 import { compressParts } from "../../wire/compress.ts";
 
 /**

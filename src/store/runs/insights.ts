@@ -1,7 +1,8 @@
 // Reads the hourly rollups: an agent's over time, and the summaries on agent cards and test strips.
+
 import type { Histogram } from "../../model/run/histogram.ts";
+import type { Counts, Outcome } from "../../model/run/outcome.ts";
 import { type PassRate, passRateOf } from "../../model/run/pass-rate.ts";
-import type { Counts, Outcome } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";

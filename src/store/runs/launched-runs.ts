@@ -1,4 +1,5 @@
 // Reads manual runs: those of a launch, of a test, or one, each compared with earlier runs of the same test and input.
+
 import {
   type Change,
   changeOf,
@@ -7,7 +8,7 @@ import {
   type RunResult,
   runsMax,
 } from "../../model/run/launch.ts";
-import type { Outcome } from "../../model/run/run.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
 import { placeOfRow } from "../scale/places.ts";

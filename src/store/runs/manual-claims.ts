@@ -1,8 +1,9 @@
 // The job queue of manual runs: claims them under a lease, extends leases, and releases those of crashed workers.
+
 import { parseNumbers } from "../../model/json-exact.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState } from "../../model/run/run.ts";
-import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { TestCase, TestCaseDocument } from "../../model/test-case/document.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";

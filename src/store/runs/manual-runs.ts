@@ -1,6 +1,7 @@
 // Writes the progress of a leased manual run: its turns before they are sent, its wait for the judge, and its end.
+
 import type pg from "pg";
-import type { ReadBy } from "../../model/conventions/read-by.ts";
+import type { ReadBy } from "../../model/agent/read-by.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { RunTurn } from "../../model/run/launch.ts";
 import type { Reason } from "../../model/run/reason.ts";

@@ -1,5 +1,6 @@
 // Reads runs: by id, by trace, and by test.
-import type { Outcome, Routing, RunCause, RunKind, RunState } from "../../model/run/run.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
+import type { Routing, RunCause, RunKind, RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";

@@ -1,7 +1,9 @@
 // Finds what a completed run replaces of what its trace counted before, so that the rollups count each trace once.
+
 import type pg from "pg";
 import { advisoryLockSeeds } from "../../model/advisory-locks.ts";
-import type { Outcome, Routing } from "../../model/run/run.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
+import type { Routing } from "../../model/run/run.ts";
 import { countsOf, decodeDetail } from "./detail.ts";
 import { opaque } from "./of-traces.ts";
 import type { CountedRun } from "./rollups.ts";

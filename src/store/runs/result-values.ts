@@ -1,6 +1,8 @@
 // What lists of traces find results of tests by: each test's outcome and version in the run's row, and where they occur.
+
 import type pg from "pg";
-import type { Outcome, Result } from "../../model/run/run.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
+import type { Result } from "../../model/run/run.ts";
 import { minuteOfId } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 

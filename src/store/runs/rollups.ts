@@ -1,9 +1,11 @@
 // Adds completed runs to the hourly rollups of their agents, models, tests and checks, and to the counts by version of a test.
+
 import type pg from "pg";
-import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
-import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
+import type { Counts, Outcome } from "../../model/run/outcome.ts";
+import type { Verdict } from "../../model/run/run.ts";
 import { keyName, storable } from "../../model/trace/storable.ts";
+import type { ModelUsage } from "../../reading/derived/usage.ts";
 import type { TestChanges } from "./asked-for.ts";
 import type { Outcomes } from "./completed-run.ts";
 import type { TraceCounts } from "./detail.ts";

@@ -1,5 +1,5 @@
 // Counts the results of runs by hour, test, version and check.
-import type { Counts, Outcome } from "../../model/run/run.ts";
+import type { Counts, Outcome } from "../../model/run/outcome.ts";
 import type { TestChanges } from "./asked-for.ts";
 import type { Outcomes } from "./completed-run.ts";
 

@@ -1,7 +1,7 @@
 // The turns of manual runs, and the traces that agents sent for them.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { cutReply, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
-import { forgetAfter } from "../content/deadlines.ts";
+import { forgetAfter } from "../content-deadlines.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 

@@ -1,7 +1,7 @@
 // Runs that wait for the judge: stores partial results and the time of the next attempt, and releases the lease.
 
 import type { Verdict } from "../../model/run/run.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { TestCase } from "../../model/test-case/document.ts";
 import { storable } from "../../model/trace/storable.ts";
 import { type Database, isTransient } from "../db.ts";
 import { multiRow } from "../multi-row.ts";

@@ -1,11 +1,13 @@
 // Distributes a database over the nodes of a Citus cluster: the tables that grow with traffic by agent, what they refer to on every node.
+
 import { readFile } from "node:fs/promises";
 import { advisoryLocks } from "../../model/advisory-locks.ts";
 import { applicationName, newClient, noTimeouts } from "../connect.ts";
+import type { Session } from "../db.ts";
 import { isDivided } from "../ranges/catalog.ts";
 import { joinRanges } from "../ranges/join.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
-import { hasCitus, listWorkers, type Session } from "./nodes.ts";
+import { hasCitus, listWorkers } from "./nodes.ts";
 import { growing, references } from "./tables.ts";
 
 /** Why this database cannot be distributed. */

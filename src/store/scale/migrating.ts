@@ -1,6 +1,6 @@
 // Applies a migration to a database that is distributed: its new tables are distributed as they come, its triggers kept for the shards.
+import type { Session } from "../db.ts";
 import { distributeMissing } from "./distribute.ts";
-import type { Session } from "./nodes.ts";
 import { growing, references } from "./tables.ts";
 
 /**

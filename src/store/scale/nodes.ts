@@ -6,17 +6,12 @@ import { errorText } from "../../log/error-text.ts";
 import { newClient, noTimeouts } from "../connect.ts";
 import { readConnectionLimit } from "../connection-limit.ts";
 import { readDatabaseUrl } from "../database-url.ts";
-import { type Addresses, sessionSettings } from "../db.ts";
+import { type Addresses, type Session, sessionSettings } from "../db.ts";
 import { mayPass } from "../may-pass.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { findUnmet } from "../user-settings.ts";
 
 export type Node = { host: string; port: number };
-
-/** What this needs of a connection, whoever opened it. */
-export type Session = {
-  query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
-};
 
 /** The same database on another node, with the same user. */
 export function urlAt(coordinator: string, { host, port }: Node): string {

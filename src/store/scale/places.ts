@@ -1,19 +1,6 @@
 // Where the rows of agents are stored: in one database, or on a cluster at a node of each agent.
 import type pg from "pg";
-import { type Database, isTransient } from "../db.ts";
-
-export type Places = {
-  /** The database of each of these agents. Statements about agents with the same one can be one statement. */
-  of(agentIds: Iterable<string>): Promise<Map<string, Database>>;
-  /** All of them. */
-  all(): Promise<Database[]>;
-  /** Those at workers that answer now. Throws a transient error if none does. */
-  available(): Promise<Database[]>;
-  findUnavailable(): Promise<Unavailable>;
-};
-
-/** Workers that do not answer, as host and port, of so many that have agents. */
-export type Unavailable = { workers: string[]; of: number };
+import { type Database, isTransient, type Places } from "../db.ts";
 
 /** For what looks for rows of any agents, and is no statement that a cluster answers at once. */
 export async function allPlaces(db: Database): Promise<Database[]> {

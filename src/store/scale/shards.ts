@@ -2,10 +2,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
-import { type Database, isTransient, openDatabase, transaction } from "../db.ts";
-import { schemaVersion } from "../migrate.ts";
+import {
+  type Database,
+  isTransient,
+  openDatabase,
+  type Places,
+  transaction,
+  type Unavailable,
+} from "../db.ts";
 import { urlAt } from "./nodes.ts";
-import type { Places, Unavailable } from "./places.ts";
 
 export type ShardsOptions = {
   /** The coordinator's database, and its URL, from which those of the workers are made. */
@@ -267,3 +272,6 @@ function connectionTo(
 function isMove(error: unknown): boolean {
   return (error as { code?: unknown }).code === "40001";
 }
+
+/** As SQL: rises with every change of the schema. What a cluster makes of it for each group of shards is made again then. */
+export const schemaVersion = `(select to_char(max(applied_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') from migrations)`;

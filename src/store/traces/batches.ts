@@ -1,5 +1,5 @@
 // Loads the batches of stored traces.
-import type { ReadBy } from "../../model/conventions/read-by.ts";
+import type { ReadBy } from "../../model/agent/read-by.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";

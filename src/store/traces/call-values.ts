@@ -1,6 +1,6 @@
 // Tools, models, providers and rules that redacted, by the minute in which their traces arrived: added with the traces, deleted with the last.
 import type pg from "pg";
-import type { TraceColumns } from "../../model/trace/columns.ts";
+import type { TraceColumns } from "../../reading/derived/columns.ts";
 import { minuteOfId } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 

@@ -1,5 +1,5 @@
 // Lists an agent's conversations and the turns of one: traces with the same conversation id, in the order in which they began.
-import type { Outcome } from "../../model/run/run.ts";
+import type { Outcome } from "../../model/run/outcome.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";

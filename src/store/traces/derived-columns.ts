@@ -1,7 +1,7 @@
 // The columns of a trace that are derived from its spans, as statements write them.
 
-import type { TraceColumns } from "../../model/trace/columns.ts";
 import { nameSeparator } from "../../model/trace/storable.ts";
+import type { TraceColumns } from "../../reading/derived/columns.ts";
 import { readByKey } from "../accounts/read-by-key.ts";
 import type { Column } from "../multi-row.ts";
 import type { TraceWrite } from "./write.ts";

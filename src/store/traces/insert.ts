@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 import { clockIsOff, isTimely, lateAt } from "../clock.ts";
-import { forgetAfter } from "../content/deadlines.ts";
+import { forgetAfter } from "../content-deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";

@@ -1,6 +1,6 @@
 // Joins waiting log records to the traces that have their span: copies them as batches, and moves or schedules runs.
 import type pg from "pg";
-import { noteDeadlines } from "../content/deadlines.ts";
+import { noteDeadlines } from "../content-deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";

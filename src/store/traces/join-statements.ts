@@ -1,7 +1,7 @@
 // The statements that join waiting log records to traces: they lock both, copy the records as batches, and delete them.
 import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
-import { forgetAfter } from "../content/deadlines.ts";
+import { forgetAfter } from "../content-deadlines.ts";
 import { multiRow } from "../multi-row.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { batchesOf, keysIn } from "./span-keys.ts";

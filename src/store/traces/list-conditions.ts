@@ -1,7 +1,9 @@
 // The conditions of a list of traces on the trace and on its run, as SQL with parameters.
-import type { Outcome, ResultState } from "../../model/run/run.ts";
+
+import type { Outcome } from "../../model/run/outcome.ts";
+import type { ResultState } from "../../model/run/run.ts";
 import { outcomeLetters } from "../runs/result-values.ts";
-import type { TraceFilters } from "./list.ts";
+import type { TraceFilters } from "./list-filters.ts";
 
 /** Conditions and the values of their parameters, which are numbered from `first`. */
 export class Conditions {

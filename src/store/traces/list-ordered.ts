@@ -1,12 +1,14 @@
 // Lists an agent's traces by duration, tokens or cost: puts the newest that pass the filters in order.
+
 import { PriceList } from "../../model/price/price.ts";
-import { costOfUsage, decodeUsage, priceDayOf } from "../../model/price/usage.ts";
+import { costOfUsage, decodeUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import type { Database } from "../db.ts";
 import { oldest } from "../listing.ts";
 import { placeOf } from "../scale/places.ts";
 import type { SearchBudget } from "../scan.ts";
-import { boundsOf, type ListedTrace, type TraceFilters } from "./list.ts";
+import { boundsOf, type ListedTrace } from "./list.ts";
 import { totalTokensSql } from "./list-conditions.ts";
+import type { TraceFilters } from "./list-filters.ts";
 import { openSearch } from "./list-search.ts";
 import { orderedStatement, poolStatement, rowsStatement } from "./list-sql.ts";
 

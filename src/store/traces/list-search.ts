@@ -1,8 +1,9 @@
 // One search of a list of traces: its plan, and its looks at ranges of rows.
+
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
 import type { Look } from "../scan.ts";
-import type { TraceFilters } from "./list.ts";
+import type { TraceFilters } from "./list-filters.ts";
 import type { Order } from "./list-path.ts";
 import { type Plan, planList } from "./list-sql.ts";
 import { type Value, ValueWalk, valuesOf } from "./list-values.ts";

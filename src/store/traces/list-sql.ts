@@ -1,7 +1,8 @@
 // The statements of lists of traces: a page in the order of time, and the first of the newest by another value.
+
 import { runColumns } from "../runs/read.ts";
-import type { TraceFilters } from "./list.ts";
 import { addRunFilters, addTraceFilters, Conditions, filtersRuns } from "./list-conditions.ts";
+import type { TraceFilters } from "./list-filters.ts";
 import { type Order, type Path, plainPath, rangesPath, rarePath, withinBounds } from "./list-path.ts";
 import { traceColumns } from "./read.ts";
 

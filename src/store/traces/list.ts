@@ -1,13 +1,13 @@
 // Lists an agent's traces by filters, in bounded time however rare the matches.
-import type { Outcome, ResultState, Routing, RunState } from "../../model/run/run.ts";
+
 import { externalIdsOf } from "../../model/trace/external-ids.ts";
-import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt, type Listing, newest, oldest } from "../listing.ts";
 import type { RunRow } from "../runs/read.ts";
 import { placeOf } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { countFilters } from "./list-conditions.ts";
+import type { TraceFilters } from "./list-filters.ts";
 import { nameOfList } from "./list-names.ts";
 import type { Order } from "./list-path.ts";
 import { openSearch } from "./list-search.ts";
@@ -16,46 +16,6 @@ import type { TraceRow } from "./read.ts";
 
 /** A trace and the run its verdict comes from: the latest completed one, else the latest; a turn's is its test's run. */
 export type ListedTrace = TraceRow & { run: RunRow | null };
-
-/** Absent: any. */
-export type TraceFilters = {
-  kind?: TraceKind | undefined;
-  path?: TracePath | undefined;
-  /** `waiting`: running, but waiting for the judge. `none`: traces without a run. */
-  state?: RunState | "waiting" | "none" | undefined;
-  /** `none`: completed, but no test applied. */
-  verdict?: Outcome | "none" | undefined;
-  routing?: Routing | undefined;
-  failed?: boolean | undefined;
-  /** Whether checks were skipped because the judge was unavailable, and not evaluated since. */
-  outage?: boolean | undefined;
-  /** Where a failed result of the run stands. */
-  resultState?: ResultState | undefined;
-  httpStatus?: number | undefined;
-  externalId?: string | undefined;
-  tool?: string | undefined;
-  model?: string | undefined;
-  provider?: string | undefined;
-  /** A rule that redacted something in the trace. */
-  redacted?: string | undefined;
-  /** As `boundedId` writes them. */
-  conversationId?: string | undefined;
-  userId?: string | undefined;
-  testId?: string | undefined;
-  /** Of the test's result. */
-  testOutcome?: Outcome | undefined;
-  testVersion?: number | undefined;
-  /** At least one of these has a result. */
-  testIds?: string[] | undefined;
-  receivedFrom?: Date | undefined;
-  receivedTo?: Date | undefined;
-  durationMinMs?: number | undefined;
-  durationMaxMs?: number | undefined;
-  tokensMin?: number | undefined;
-  tokensMax?: number | undefined;
-  /** Searched in name, user input and response, ignoring case. */
-  text?: string | undefined;
-};
 
 /** Newest first, or oldest first with ids above `after`. */
 export type TraceListing = Listing | { after: string; rowsMax: number };

@@ -1,8 +1,7 @@
 // Locks the traces that batches name, and finds those that are gone.
 import type pg from "pg";
-import type { ContentGone } from "../../model/content.ts";
-import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
-import { forgetAfter } from "../content/deadlines.ts";
+import type { ContentGone, TraceKind, TracePath } from "../../model/trace/trace.ts";
+import { forgetAfter } from "../content-deadlines.ts";
 import { multiRow } from "../multi-row.ts";
 import type { Stored, TraceWrite } from "./write.ts";
 

@@ -1,8 +1,8 @@
 // Reads stored traces, and deletes them.
-import type { TraceColumns } from "../../model/trace/columns.ts";
+
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import type { TraceColumns } from "../../reading/derived/columns.ts";
 import type { Database } from "../db.ts";
-import { deleteLeftBatchesOf } from "../erasures/gone-identities.ts";
 import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "redacted" | "startedAtUs"> & {
@@ -93,26 +93,6 @@ export async function deleteTraces(db: Database, agentId: string, ids: string[])
     [agentId, ids],
   );
   return rows.map(({ id }) => id);
-}
-
-const deletedAtOnce = 1_000;
-
-/**
- * Deletes every trace of these agents and what retention left of others, 1,000 at a time: an agent may have millions, and one
- * statement for all of them would time out.
- */
-export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<void> {
-  for (const agentId of agentIds) {
-    // Fewer than were chosen are deleted if somebody else deletes some meanwhile.
-    for (let deleted = 1; deleted > 0; ) {
-      const { rowCount } = await (await placeOf(db, agentId)).pool.query(
-        "delete from traces where id = any (array(select id from traces where agent_id = $1 limit $2))",
-        [agentId, deletedAtOnce],
-      );
-      deleted = rowCount ?? 0;
-    }
-    await deleteLeftBatchesOf(db, agentId);
-  }
 }
 
 /** The latest traces of an agent and the size of their batches before compression, newest first. */

@@ -1,8 +1,7 @@
 // Schedules the evaluation of a stored trace: an accepted batch moves its pending run, or creates one.
 import type pg from "pg";
-import type { ContentGone } from "../../model/content.ts";
 import type { RunCause } from "../../model/run/run.ts";
-import type { TraceKind } from "../../model/trace/trace.ts";
+import type { ContentGone, TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
 import { idAfterRunsOf, opaque } from "../runs/of-traces.ts";
 import { eligibleSql } from "../test-cases.ts";

@@ -1,6 +1,6 @@
 // Finds traces whose derived columns are behind their spans, and updates these columns.
-import type { ReadBy } from "../../model/conventions/read-by.ts";
-import type { TraceColumns } from "../../model/trace/columns.ts";
+import type { ReadBy } from "../../model/agent/read-by.ts";
+import type { TraceColumns } from "../../reading/derived/columns.ts";
 import { readByKey } from "../accounts/read-by-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { type Column, multiRow } from "../multi-row.ts";

@@ -1,7 +1,7 @@
 // Stores batches of existing traces: merges OTLP, replaces canonical, and reschedules their runs.
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
-import { type Deadline, noteDeadlines } from "../content/deadlines.ts";
+import { type Deadline, noteDeadlines } from "../content-deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { type Append, admit, appendAll, fits, type MergeLimits } from "./append.ts";

@@ -1,7 +1,7 @@
 // Log records that wait for their span: stores them, and drops those that have waited too long.
 import type { Intake } from "../../model/content.ts";
-import type { Brought } from "../../model/conventions/log-records.ts";
 import { nameSeparator, storableName } from "../../model/trace/storable.ts";
+import type { Brought } from "../../reading/conventions/log-records.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";

@@ -1,10 +1,10 @@
 // Types of a trace to be stored, and of the outcome.
 
-import type { ContentGone, Intake } from "../../model/content.ts";
-import type { ReadBy } from "../../model/conventions/read-by.ts";
+import type { ReadBy } from "../../model/agent/read-by.ts";
+import type { Intake } from "../../model/content.ts";
 import type { Refusal } from "../../model/refusal.ts";
-import type { TraceColumns } from "../../model/trace/columns.ts";
-import type { TracePath } from "../../model/trace/trace.ts";
+import type { ContentGone, TracePath } from "../../model/trace/trace.ts";
+import type { TraceColumns } from "../../reading/derived/columns.ts";
 import type { Owners } from "../../threads/fair-queue.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 

@@ -1,4 +1,5 @@
 // The judge's part of a trace's evaluation: criteria, quotations, votes, flags, scenario matches, skips, waiting, calls.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
@@ -6,7 +7,8 @@ import type { Locator, Page } from "playwright-core";
 import type { JudgeCall } from "../../../src/model/judge/call.ts";
 import type { Check, SemanticActual } from "../../../src/model/run/run.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
-import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
+import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { keepJudgeCall } from "../../../src/store/judge/calls.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";

@@ -1,8 +1,9 @@
 // Browser test without a mouse: from signing in to a test case that is dry-run, saved and disabled.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import type { TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
 import { makeTest } from "../../support/app.ts";
 import { becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,7 +1,8 @@
 // Accounts over HTTP: signing up, in and out, sessions, passwords, and what counts as signed in.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { PasswordHashing } from "../../../src/http/accounts/passwords.ts";
+import type { PasswordHashing } from "../../../src/http/deps.ts";
 import { startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { cheapPasswords } from "../../support/cheap-passwords.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,7 +1,8 @@
 // Agents over HTTP, and the service names by which OpenTelemetry exporters are matched.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { ConventionRule } from "../../../src/model/conventions/rules.ts";
+import type { ConventionRule } from "../../../src/model/agent/read-by.ts";
 import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
 
 let service: TestApp;

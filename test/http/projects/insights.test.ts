@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Counts } from "../../../src/model/run/run.ts";
+import type { Counts } from "../../../src/model/run/outcome.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";

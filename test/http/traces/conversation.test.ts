@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Turn } from "../../../src/model/conversation/view.ts";
+import type { Turn } from "../../../src/model/trace/shown.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import type { Sent } from "../../support/send.ts";
 import { world } from "../../support/world.ts";

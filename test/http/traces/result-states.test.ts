@@ -1,7 +1,8 @@
 // Where failed results stand over the API: set with a note, and lists of traces filtered by it.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { resultOf, storeJudgedRun } from "../../support/judged-runs.ts";

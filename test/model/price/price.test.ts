@@ -1,8 +1,10 @@
 // What a model costs: by date, by snapshot, and by a project's own prices; unknown models have no price.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtInPrices } from "../../../src/model/price/built-in.ts";
-import { costOf, type OwnPrice, PriceList, priceOf } from "../../../src/model/price/price.ts";
+import { costOf, PriceList, priceOf } from "../../../src/model/price/price.ts";
+import type { OwnPrice } from "../../../src/model/price/rates.ts";
 
 const haiku = { provider: "anthropic", model: "claude-haiku-4-5" } as const;
 

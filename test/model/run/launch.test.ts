@@ -1,8 +1,9 @@
 // How a manual run is compared with the one before it, and when a test is flaky; runs without a verdict do not count.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeOf, isFlaky } from "../../../src/model/run/launch.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 
 test("a run is compared with those of the previous launch, which may disagree", () => {
   for (const [outcome, before, change] of [

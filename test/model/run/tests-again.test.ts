@@ -1,9 +1,11 @@
 // Which tests, in which versions, evaluate a trace again.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Applicability, Result } from "../../../src/model/run/run.ts";
 import { testsAgain } from "../../../src/model/run/tests-again.ts";
-import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
+import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
 
 const agentId = "agent";
 const document = (name: string) =>

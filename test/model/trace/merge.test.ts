@@ -1,10 +1,12 @@
 // Merging batches: spans with the same id, and an OTLP trace that does not depend on how its batches arrived.
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
-import { derive } from "../../../src/model/trace/derive.ts";
-import { compareNanos, mergeBatches } from "../../../src/model/trace/merge.ts";
+import { mergeBatches } from "../../../src/model/trace/merge.ts";
+import { compareNanos } from "../../../src/model/trace/times.ts";
 import type { Batch, Span } from "../../../src/model/trace/trace.ts";
+import { derive } from "../../../src/reading/derived/derive.ts";
 import { arbitrarySpan, makeBatch, makeSpan } from "../make-trace.ts";
 
 const idsOf = (spans: Span[]) => spans.map(span => span.span_id);

@@ -1,5 +1,6 @@
 // Adds results of tests on live traffic as workers do, and reads the states that follow.
-import type { Outcome, Result } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
+import type { Result } from "../../../src/model/run/run.ts";
 import { addTestResults, findFailing, type TrafficRun } from "../../../src/store/alerts/test-states.ts";
 import { type Database, transaction } from "../../../src/store/db.ts";
 import { idAt } from "../../../src/store/listing.ts";

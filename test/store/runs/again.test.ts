@@ -1,9 +1,10 @@
 // Evaluating chosen traces again: which get a run, and why others do not.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import type { Result, Verdict } from "../../../src/model/run/run.ts";
-import type { TestCase, TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase, TestCaseDocument } from "../../../src/model/test-case/document.ts";
 import { evaluateAgain } from "../../../src/store/runs/again.ts";
 import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";

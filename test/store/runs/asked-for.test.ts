@@ -1,9 +1,11 @@
 // A run that was asked for counts by test and check in place of the trace's run before it, also in the list of a test's runs.
+
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { after, suite, test } from "node:test";
 import fc from "fast-check";
-import type { Outcome, RunCause } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
+import type { RunCause } from "../../../src/model/run/run.ts";
 import { idAt, newest, timeOfId } from "../../../src/store/listing.ts";
 import { failRun } from "../../../src/store/runs/claims.ts";
 import { completeRuns } from "../../../src/store/runs/complete.ts";

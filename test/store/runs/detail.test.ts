@@ -5,7 +5,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { evaluate } from "../../../src/evaluate/evaluate.ts";
 import { noAnswers } from "../../../src/evaluate/questions.ts";
 import type { Result } from "../../../src/model/run/run.ts";
-import { derive } from "../../../src/model/trace/derive.ts";
+import { derive } from "../../../src/reading/derived/derive.ts";
 import { decodeDetail, detailOf, encodeDetail } from "../../../src/store/runs/detail.ts";
 import { root, testCase, traceOf } from "../../evaluate/makers.ts";
 

@@ -1,8 +1,9 @@
 // Lists of manual runs whose plans a connection keeps: the same runs as the first time, for any filter.
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { runResults } from "../../../src/model/run/launch.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { newest } from "../../../src/store/listing.ts";
 import {
   findManualRun,

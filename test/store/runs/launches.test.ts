@@ -1,8 +1,10 @@
 // Launches: created as a whole, compared with the previous one of the same input.
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Outcome } from "../../../src/model/run/run.ts";
-import { documentOf, type TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
+import { documentOf } from "../../../src/model/test-case/test-case.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { listTestStrips } from "../../../src/store/runs/insights.ts";

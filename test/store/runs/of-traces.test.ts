@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type pg from "pg";
 import { transaction } from "../../../src/store/db.ts";
-import { closeOutages } from "../../../src/store/judge/outages.ts";
+import { closeOutages } from "../../../src/store/runs/outages.ts";
 import { findReplacements } from "../../../src/store/runs/replacements.ts";
 import { dropSameRevision } from "../../../src/store/runs/same-revision.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";

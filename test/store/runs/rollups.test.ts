@@ -1,11 +1,13 @@
 // Hourly counts equal a recount of the runs' results, whichever worker completes the runs, in whatever order.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, suite, test } from "node:test";
 import fc from "fast-check";
-import { usageOf } from "../../../src/model/price/usage.ts";
 import { bucketOf } from "../../../src/model/run/histogram.ts";
-import type { Counts, Outcome, Routing, RunCause, Verdict } from "../../../src/model/run/run.ts";
+import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
+import type { Routing, RunCause, Verdict } from "../../../src/model/run/run.ts";
+import { usageOf } from "../../../src/reading/derived/usage.ts";
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";

@@ -1,9 +1,10 @@
 // A run that waits for the judge lives in the database alone: no worker holds it, and waiting costs no attempt.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
-import type { TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
 import { attemptsMax, claimRuns, failRun, giveBackRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun } from "../../../src/store/runs/read.ts";

@@ -1,8 +1,9 @@
 // Conventions of agents: which traces a change leaves to be derived again, and columns that were derived with former ones.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { refreshStale } from "../../../src/load/stale.ts";
-import { readByNothing } from "../../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../../src/model/agent/read-by.ts";
 import { updateAgent } from "../../../src/store/accounts/agents.ts";
 import { admitKeys } from "../../../src/store/accounts/keys.ts";
 import { continueRereading, findRereading, portionMax } from "../../../src/store/accounts/rereading.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PriceList } from "../../../src/model/price/price.ts";
-import { decodeUsage } from "../../../src/model/price/usage.ts";
+import { decodeUsage } from "../../../src/reading/derived/usage.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { listModelPoints } from "../../../src/store/runs/model-hours.ts";

@@ -1,12 +1,14 @@
 // Lists whose plans connections keep: few names, each for one statement, and no more rows read than by a new plan.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, suite, test } from "node:test";
 import type pg from "pg";
-import { type Database, transaction } from "../../../src/store/db.ts";
+import { type Database, type Places, transaction } from "../../../src/store/db.ts";
 import { newest, oldest } from "../../../src/store/listing.ts";
-import { type Places, placeOf } from "../../../src/store/scale/places.ts";
-import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
+import { listTraces } from "../../../src/store/traces/list.ts";
+import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
 import { namesMax } from "../../../src/store/traces/list-names.ts";
 import { storeTraces } from "../../support/stored-traces.ts";
 import { rowsRead } from "../rows-read.ts";

@@ -1,9 +1,10 @@
 // How much the statements of lists of traces read.
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { newest, oldest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
-import type { TraceFilters } from "../../../src/store/traces/list.ts";
+import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
 import type { Order } from "../../../src/store/traces/list-path.ts";
 import { pageStatement, planList } from "../../../src/store/traces/list-sql.ts";
 import { storeTraces } from "../../support/stored-traces.ts";

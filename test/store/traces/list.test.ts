@@ -1,13 +1,16 @@
 // The list of traces: equal to a naive filter, and every row returned exactly once, however few rows each scan reads.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { Outcome, Routing, RunState } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
+import type { Routing, RunState } from "../../../src/model/run/run.ts";
 import { idAt, minuteOfId, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { listRunsOfTest } from "../../../src/store/runs/read.ts";
-import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
+import { listTraces } from "../../../src/store/traces/list.ts";
+import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
 import { openFresh } from "../../support/postgres.ts";
 import { makeSender, makeTestCase, openTwice } from "./make-write.ts";
 

@@ -1,9 +1,11 @@
 // Makes test data for store tests of traces and runs: an agent with a key and a test, and batches ready to be stored.
+
 import { prepareBody } from "../../../src/ingest/prepare.ts";
 import { prepareLogs } from "../../../src/ingest/prepare-logs.ts";
 import type { PreparedBatch } from "../../../src/ingest/prepared.ts";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
-import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
+import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertKey } from "../../../src/store/accounts/keys.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newId } from "../../../src/store/new-id.ts";

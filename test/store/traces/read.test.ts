@@ -1,8 +1,9 @@
 // Reading traces: filtered lists, whole batches, and columns that a merge left out of date.
+
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { refreshStale } from "../../../src/load/stale.ts";
-import { readByNothing } from "../../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../../src/model/agent/read-by.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { findTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";

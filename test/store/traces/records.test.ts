@@ -1,7 +1,8 @@
 // Log records in the store: whichever of records and span is committed last joins them, within limits, each once.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { readByNothing } from "../../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../../src/model/agent/read-by.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { JoinRetry } from "../../../src/store/traces/join-retry.ts";

@@ -1,7 +1,8 @@
 // Tools and models of traces, and rules that redacted in them: kept on the rows and by minute, and gone with the last trace that has them.
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { readByNothing } from "../../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../../src/model/agent/read-by.ts";
 import { idAt, newest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";

@@ -11,7 +11,7 @@ import { createFirstProject } from "../../../src/store/accounts/projects.ts";
 import { nextAlertMs } from "../../../src/store/alerts/deliveries.ts";
 import { closeDigest } from "../../../src/store/alerts/digests.ts";
 import { findFailing } from "../../../src/store/alerts/test-states.ts";
-import { claimDue, nextDueMs } from "../../../src/store/content/deadlines.ts";
+import { claimDue, nextDueMs } from "../../../src/store/content-deadlines.ts";
 import { type Database, isTransient } from "../../../src/store/db.ts";
 import { countLabels, listLabels, readQuestions, saveLabel } from "../../../src/store/judge/labels.ts";
 import { newest } from "../../../src/store/listing.ts";

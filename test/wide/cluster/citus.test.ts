@@ -1,4 +1,5 @@
 // On a Citus cluster of three nodes: tables distributed by agent, statements of ingestion that stay on one node, and moves of shards while traces are stored.
+
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
@@ -17,16 +18,15 @@ import { pathToFileURL } from "node:url";
 import type pg from "pg";
 import { noPrivacy } from "../../../src/model/privacy.ts";
 import type { Verdict } from "../../../src/model/run/run.ts";
-import type { TestCase } from "../../../src/model/test-case/test-case.ts";
+import type { TestCase } from "../../../src/model/test-case/document.ts";
 import { updateAgent } from "../../../src/store/accounts/agents.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { savePrivacy } from "../../../src/store/accounts/privacy.ts";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import { type Database, openDatabase, type Places } from "../../../src/store/db.ts";
 import { migrate, schema } from "../../../src/store/migrate.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { distribute, UnfitForCitusError } from "../../../src/store/scale/distribute.ts";
-import type { Places } from "../../../src/store/scale/places.ts";
 import { Shards } from "../../../src/store/scale/shards.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { listForAgent } from "../../../src/store/test-cases.ts";

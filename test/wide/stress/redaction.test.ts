@@ -1,10 +1,11 @@
 // Properties of stored batches, for generated bodies of both paths: what redaction changes, and what it leaves byte for byte.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { prepareAgain, prepareBody } from "../../../src/ingest/prepare.ts";
 import type { PreparedBatch } from "../../../src/ingest/prepared.ts";
-import { readByNothing } from "../../../src/model/conventions/read-by.ts";
+import { readByNothing } from "../../../src/model/agent/read-by.ts";
 import type { StoringRules } from "../../../src/model/privacy.ts";
 import { isRecord } from "../../../src/model/record.ts";
 import { decodeLimits } from "../../../src/wire/limits.ts";

@@ -1,7 +1,8 @@
 // The charts of one series: pass rate and outcomes; for an agent also durations and tokens.
+
 import { useMemo } from "react";
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { durationText, numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";

@@ -1,6 +1,7 @@
 // The numbers of the charts as a table, latest interval first.
+
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { numberText, rateText } from "../../format.ts";
 import { counted, outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";

@@ -1,9 +1,10 @@
 // A table of tests or checks, worst first, each with its counts and a small chart.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Insights, Series } from "../../../src/http/projects/insights-schemas.ts";
-import type { Counts, Outcome } from "../../../src/model/run/run.ts";
+import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import { numberText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";

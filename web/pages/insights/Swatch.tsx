@@ -1,6 +1,6 @@
 // The fills of charts, a color and a pattern each, and the swatch of a legend.
-import type { Outcome } from "../../../src/model/run/run.ts";
 
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 export type Fill = Outcome | "unavailable" | "first" | "second" | "rate";
 
 const tokens: Record<Fill, string> = {

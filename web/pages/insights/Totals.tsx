@@ -1,7 +1,8 @@
 // The totals of the time range, each linked to the traces or results that it counts.
+
 import type { ReactNode } from "react";
 import type { AgentTally, Tally } from "../../../src/http/projects/insights-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";

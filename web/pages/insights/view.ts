@@ -1,6 +1,7 @@
 // The insights' view as read from the URL: grouping, time range, interval and form.
+
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { instantOf } from "../../instant.ts";
 import type { By, InsightsAsk, Interval } from "../../queries/insights-span.ts";
 import { noTimeText, unknownValueText } from "../../unknown-value.ts";

@@ -1,6 +1,7 @@
 // The lists that the numbers of the overview count: filters of the trace list and of a test's results.
+
 import type { Overview } from "../../../src/http/projects/overview-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 
 type Within = { from: string; to: string };

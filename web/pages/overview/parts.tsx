@@ -1,8 +1,9 @@
 // Parts of the overview's sections: a titled card, a number that opens its list, and a test with its number.
+
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useId } from "react";
 import type { Overview } from "../../../src/http/projects/overview-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 import { resultsIn } from "./lists.ts";
 

@@ -1,4 +1,5 @@
 // The words beside the overview's numbers: when there is too little data for a rate, and comparisons with a week before.
+
 import type { BoundedCount, Overview, Results } from "../../../src/http/projects/overview-schemas.ts";
 import type { PlacesOfRule } from "../../../src/model/redaction.ts";
 import { numberText, rateText } from "../../format.ts";

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { Privacy } from "../../../src/http/projects/privacy-schemas.ts";
+import type { Privacy } from "../../../src/http/privacy-schemas.ts";
 import type { Failure } from "../../api.ts";
 import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
 import { unmarked } from "../../forms/unmarked.ts";

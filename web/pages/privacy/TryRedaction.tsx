@@ -1,7 +1,7 @@
 // Tries rules that need not be saved on the latest traces, and says what they would have changed.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Privacy, PrivacyPreview } from "../../../src/http/projects/privacy-schemas.ts";
+import type { Privacy, PrivacyPreview } from "../../../src/http/privacy-schemas.ts";
 import type { Failure } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";

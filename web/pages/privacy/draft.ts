@@ -1,5 +1,5 @@
 // The privacy settings as the form has them.
-import type { Privacy } from "../../../src/http/projects/privacy-schemas.ts";
+import type { Privacy } from "../../../src/http/privacy-schemas.ts";
 
 /** The texts in the fields of an own rule; `row` is the React key. */
 export type DraftPattern = { row: number; name: string; pattern: string; flags: string };

@@ -1,6 +1,7 @@
 // Editable table of the project's prices, with each error at its field.
+
 import { useId } from "react";
-import type { OwnPrice } from "../../../src/model/price/price.ts";
+import type { OwnPrice } from "../../../src/model/price/rates.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 

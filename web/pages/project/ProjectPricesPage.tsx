@@ -1,10 +1,11 @@
 // Token prices of judge models: the project's own prices, editable, and the built-in ones.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
-import type { OwnPrice } from "../../../src/model/price/price.ts";
+import type { OwnPrice } from "../../../src/model/price/rates.ts";
 import type { Failure } from "../../api.ts";
 import { shortText } from "../../format.ts";
 import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";

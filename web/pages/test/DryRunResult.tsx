@@ -1,9 +1,10 @@
 // The result of a dry run: the outcome, whether the test would apply, and each check as in an evaluation.
+
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { outcomes, whys } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/judging.css";

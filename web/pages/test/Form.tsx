@@ -1,6 +1,7 @@
 // A test case as a form: sections that say in one line what they contain, and open into fields.
+
 import { Link } from "@tanstack/react-router";
-import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
+import type { PassiveBehavior } from "../../../src/model/test-case/document.ts";
 import { passiveBehaviors } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices } from "../../ui/Field.tsx";

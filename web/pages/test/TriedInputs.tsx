@@ -1,7 +1,8 @@
 // The result of a scenario trial: each input with its label, the judge's reason and a link to its trace; filtered by label.
+
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { TriedInput } from "../../../src/http/test-cases/editor-schemas.ts";
-import type { RouteLabel } from "../../../src/model/judge/judge.ts";
+import type { RouteLabel } from "../../../src/model/judge/call.ts";
 import { counted, routeLabels, type Word } from "../../labels.ts";
 import { plainText } from "../../redaction-marks.ts";
 import "../../styles/judging.css";

@@ -1,7 +1,8 @@
 // The groups of a backtest's results as the panel lists them: verdicts that flip first, then new ones, then the rest.
+
 import type { BacktestGroup } from "../../../src/http/test-cases/backtest-schemas.ts";
 import type { BacktestChange } from "../../../src/model/run/backtest.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { numberText } from "../../format.ts";
 
 export type ShownGroup = BacktestGroup & {

@@ -1,5 +1,5 @@
 // Whether a test case that is about to be saved was changed by someone else since it was read.
-import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../../src/model/test-case/document.ts";
 import { isSameJson } from "../../same-json.ts";
 import type { Doc } from "./document.ts";
 

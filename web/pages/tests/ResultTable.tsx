@@ -1,9 +1,10 @@
 // The results of one test case, newest first, each with a link to its evaluation in the trace.
+
 import { Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { Result } from "../../../src/model/run/run.ts";
-import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../../src/model/test-case/document.ts";
 import { passedText } from "../../format.ts";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { checkTypes, outcomes } from "../../labels.ts";

@@ -1,4 +1,5 @@
 // The results of one test case: its last 30 days, and every evaluation or test run, filtered by outcome.
+
 import {
   keepPreviousData,
   useInfiniteQuery,
@@ -10,7 +11,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Day } from "../../../src/http/projects/insights-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { dayText, numberText, rateText, utcMoment } from "../../format.ts";
 import type { Within } from "../../instant.ts";
 import { eligibilities, ineligibilities, outcomes } from "../../labels.ts";

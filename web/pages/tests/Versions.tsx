@@ -1,8 +1,9 @@
 // The results of a test on live traffic by its version: pass rate, a bar of outcomes, and counts.
+
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { TestVersion } from "../../../src/http/test-cases/backtest-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { numberText } from "../../format.ts";
 import { countsText } from "../../labels.ts";
 import { testVersionsQuery } from "../../queries/backtests.ts";

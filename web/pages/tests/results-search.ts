@@ -1,5 +1,5 @@
 // The filters of a test's results as read from the URL. What cannot be used is named, and ignored.
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { instantOf, type Within } from "../../instant.ts";
 import { noTimeText, unknownValueText } from "../../unknown-value.ts";
 

@@ -1,8 +1,9 @@
 // Filters and sorts the rows of the test case list by the URL parameters.
+
 import type { TestInsights } from "../../../src/http/projects/insights-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { Counts, Outcome } from "../../../src/model/run/run.ts";
-import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
+import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
+import type { PassiveBehavior } from "../../../src/model/test-case/document.ts";
 import { sumOf } from "../../queries/test-insights.ts";
 
 export type Row = {

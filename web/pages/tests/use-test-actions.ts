@@ -1,9 +1,10 @@
 // The actions on the test cases of a list: open, duplicate, activate, run, export and delete, with errors per test.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../../src/model/test-case/document.ts";
 import {
   type BulkFailure,
   duplicateTest,

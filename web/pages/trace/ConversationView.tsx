@@ -1,9 +1,10 @@
 // The trace as a conversation: messages as a chat, tool calls as cards, each linked to its span.
+
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useMemo, useState } from "react";
 import type { Conversation } from "../../../src/http/traces/conversation-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
-import type { Turn } from "../../../src/model/conversation/view.ts";
+import type { Turn } from "../../../src/model/trace/shown.ts";
 import { counted } from "../../labels.ts";
 import { conversationQuery } from "../../queries/traces.ts";
 import "../../styles/conversation.css";

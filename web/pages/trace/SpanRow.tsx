@@ -1,6 +1,7 @@
 // A row of the span tree: name, kind, marks, tokens, duration and bar.
+
 import { type CSSProperties, memo } from "react";
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { whyText } from "../../cost.ts";
 import { durationText } from "../../format.ts";
 import { counted, outcomes, spanRoles } from "../../labels.ts";

@@ -1,7 +1,8 @@
 // A passage that a judge quoted from the reply: its name in the URL, and its message in the conversation.
+
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
-import type { Turn } from "../../../src/model/conversation/view.ts";
 import type { Evidence, SemanticActual } from "../../../src/model/run/run.ts";
+import type { Turn } from "../../../src/model/trace/shown.ts";
 import { findQuotation } from "../../quotation.ts";
 
 /** One criterion of a semantic check; `at` counts from 0. */

@@ -1,7 +1,8 @@
 // Builds the span tree with times, without recursion: any depth, orphans and cycles included.
+
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
-import type { Outcome } from "../../../src/model/run/run.ts";
-import type { OutlineSpan } from "../../../src/model/trace/outline.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
+import type { OutlineSpan } from "../../../src/model/trace/shown.ts";
 
 export type Row = {
   span: OutlineSpan;

@@ -1,5 +1,5 @@
 // The filters of the list of traces: labels, choices, and the text of an active filter.
-import type { Outcome } from "../../../src/model/run/run.ts";
+import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { momentText, numberText } from "../../format.ts";
 import { checkTypes, outcomes, resultStates, routings, runStates, tracePaths } from "../../labels.ts";
 import {

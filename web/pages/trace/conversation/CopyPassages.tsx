@@ -1,6 +1,7 @@
 // Copies the full texts of a turn, also truncated ones.
+
 import { useQueryClient } from "@tanstack/react-query";
-import type { Passage } from "../../../../src/model/conversation/view.ts";
+import type { Passage } from "../../../../src/model/trace/shown.ts";
 import { failureOf } from "../../../api.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";

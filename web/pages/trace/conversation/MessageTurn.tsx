@@ -1,5 +1,5 @@
 // One message: its role, its text, and the link to its span.
-import type { Piece, Turn } from "../../../../src/model/conversation/view.ts";
+import type { Piece, Turn } from "../../../../src/model/trace/shown.ts";
 import { numberText } from "../../../format.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import type { IconName } from "../../../ui/icons.ts";

@@ -1,6 +1,7 @@
 // A text of a message. A truncated one can be loaded in full.
+
 import { useContext, useEffect, useMemo, useRef, useState } from "react";
-import type { Passage } from "../../../../src/model/conversation/view.ts";
+import type { Passage } from "../../../../src/model/trace/shown.ts";
 import { numberText } from "../../../format.ts";
 import { persistedChoice } from "../../../persisted-choice.ts";
 import { findQuotation } from "../../../quotation.ts";

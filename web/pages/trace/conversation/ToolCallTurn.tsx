@@ -1,6 +1,7 @@
 // A tool call as a card: arguments, result, duration, and whether it failed.
+
 import { Link, useParams } from "@tanstack/react-router";
-import type { Passage, Turn } from "../../../../src/model/conversation/view.ts";
+import type { Passage, Turn } from "../../../../src/model/trace/shown.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { markText } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";

@@ -1,5 +1,5 @@
 // The link from a turn to the span, attribute or event that it was read from.
-import type { Turn } from "../../../../src/model/conversation/view.ts";
+import type { Turn } from "../../../../src/model/trace/shown.ts";
 import { useConventionTitles } from "../../../forms/ReadIt.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { useTurns } from "./turns.ts";

@@ -1,7 +1,8 @@
 // Loads the full text of a truncated passage from its span, on request.
+
 import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import type { Passage } from "../../../../src/model/conversation/view.ts";
+import type { Passage } from "../../../../src/model/trace/shown.ts";
 import type { Span } from "../../../../src/model/trace/trace.ts";
 import { type Failure, failureOf } from "../../../api.ts";
 import { textOfValue } from "../../../exact-json.ts";

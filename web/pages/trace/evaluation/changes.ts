@@ -1,5 +1,5 @@
 // Which parts of a test case have changed since a run used it.
-import type { TestCaseDocument } from "../../../../src/model/test-case/test-case.ts";
+import type { TestCaseDocument } from "../../../../src/model/test-case/document.ts";
 import { isRecord } from "../../../record.ts";
 
 const parts = {

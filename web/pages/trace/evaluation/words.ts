@@ -1,5 +1,6 @@
 // Texts of the evaluation: states and counts of tests and checks, and what to do about a skipped check.
-import type { Check, Outcome, Result } from "../../../../src/model/run/run.ts";
+import type { Outcome } from "../../../../src/model/run/outcome.ts";
+import type { Check, Result } from "../../../../src/model/run/run.ts";
 import { outcomes, runStates, tallyText, type Word } from "../../../labels.ts";
 
 /** What needs attention first. */

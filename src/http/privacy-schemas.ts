@@ -1,0 +1,131 @@
+// The schemas of a project's privacy settings, of their trial on past traces, and of its pseudonym key.
+
+import { z } from "zod";
+import { builtInRules, ownRulesMax } from "../model/redaction.ts";
+import { patternMax } from "../model/test-case/pattern.ts";
+import { ExactText, Id, Time } from "./schemas.ts";
+
+const nameOfRule = z.enum([...builtInRules, "*"], {
+  error: `Must be one of ${builtInRules.join(", ")}, or * for all.`,
+});
+const builtIn = z.array(nameOfRule).max(builtInRules.length + 1);
+
+const OwnRule = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9_-]{1,32}$/, "A name has 1 to 32 of the characters a-z, 0-9, _ and -.")
+    .describe("What it finds becomes this name in brackets. None of the built-in names."),
+  pattern: ExactText(patternMax).describe("A regular expression, as in response_regex."),
+  flags: z
+    .string()
+    .regex(/^(?:i?m?s?|i?s?m?|m?i?s?|m?s?i?|s?i?m?|s?m?i?)$/, "Must be any of i, m and s, each once.")
+    .optional()
+    .describe("Any of i, m and s."),
+});
+
+const attributeKey = ExactText(200).refine(
+  key => key !== "service.name",
+  "service.name tells which agent sent a trace, and stays as it was sent.",
+);
+
+/** The settings that change what is stored. */
+const storing = {
+  builtIn: builtIn.default([]).describe("Built-in rules; `*`: all."),
+  rules: z.array(OwnRule).max(ownRulesMax).default([]).describe("The project's own rules."),
+  pseudonyms: z
+    .array(attributeKey)
+    .max(50)
+    .meta({ uniqueItems: true })
+    .default([])
+    .describe("Attributes whose values become pseudonyms: `p_` and a keyed hash."),
+};
+
+export const PrivacyRules = z.strictObject(storing);
+
+export const PrivacyInput = z.strictObject({
+  ...storing,
+  judgeRules: builtIn.default([]).describe("Built-in rules for what the judge is sent; `*`: all."),
+  judgeSeesToolResults: z.boolean().default(true).describe("Whether the judge is sent results of tools."),
+});
+
+export const Privacy = z
+  .object({
+    builtIn: z.array(z.string()),
+    rules: z.array(z.object({ name: z.string(), pattern: z.string(), flags: z.string().optional() })),
+    pseudonyms: z.array(z.string()),
+    judgeRules: z.array(z.string()),
+    judgeSeesToolResults: z.boolean(),
+  })
+  .meta({ id: "Privacy" });
+export type Privacy = z.output<typeof Privacy>;
+
+export const PseudonymKey = z
+  .object({
+    createdAt: Time.nullable().describe("Null: none is made before the first rule is saved."),
+    readable: z.boolean().describe("False: it was encrypted with another key of the service."),
+    former: z.number().int().describe("Former keys that are kept, for erasures only."),
+  })
+  .meta({ id: "PseudonymKey" });
+export type PseudonymKey = z.output<typeof PseudonymKey>;
+
+const RedactionIn = z.enum(["attributes", "events", "resource", "scope", "status", "metadata", "log"]);
+
+const places = z
+  .array(z.tuple([z.number().int(), z.number().int()]))
+  .describe("Start and end in the text, in UTF-16 units; the end is exclusive.");
+
+// A named schema: where its tuple stood within the answer to trying labels, Schemathesis took it for one of an older draft.
+export const TextRedaction = z
+  .object({
+    rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
+    places,
+  })
+  .meta({ id: "TextRedaction" });
+
+/** What was redacted in one text. */
+export const TextRedactions = z
+  .array(TextRedaction)
+  .describe("What privacy rules changed in this text before it was stored.");
+
+/** What was redacted in a trace. */
+export const Redactions = z.array(
+  z.object({
+    spanId: z.string().nullable().describe("Null: in the resource or the metadata of the trace."),
+    in: RedactionIn,
+    path: z
+      .string()
+      .describe("Of the text, from the attribute's key on; in `log`, from the record's position."),
+    rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
+    places: places.describe("Start and end in the stored text, in UTF-16 units; the end is exclusive."),
+  }),
+);
+
+export const PrivacyPreview = z
+  .object({
+    traces: z.number().int().describe("How many of the latest traces of the project were read."),
+    skipped: z.number().int().describe("Those that were too large, or for which there was no time."),
+    changed: z.number().int().describe("The traces that the rules would have changed."),
+    values: z.number().int().describe("The values that they would have changed."),
+    rules: z
+      .array(
+        z.object({
+          rule: z.string(),
+          values: z.number().int(),
+          traces: z.number().int(),
+          examples: z
+            .array(
+              z.object({
+                traceId: Id,
+                agentId: Id,
+                spanId: z.string().nullable(),
+                in: RedactionIn,
+                path: z.string(),
+              }),
+            )
+            .describe("Where the first few of them are."),
+        }),
+      )
+      .describe("Every rule that was tried, also those that found nothing."),
+  })
+  .meta({ id: "PrivacyPreview" });
+export type PrivacyPreview = z.output<typeof PrivacyPreview>;

@@ -1,0 +1,5 @@
+// The outcome of a check or a test, and how many have each.
+
+export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
+
+export type Counts = Record<Outcome, number>;

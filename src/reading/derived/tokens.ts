@@ -1,0 +1,90 @@
+// The tokens of a trace: the root's, else the sum over its spans, each kind separately.
+
+import { ancestorsOf, type SpanTree } from "../../model/trace/span-tree.ts";
+import type { Span, TokenSpans, Tokens } from "../../model/trace/trace.ts";
+import { attributeOf } from "../span/conversation.ts";
+import { wholeNumber } from "../span/whole-number.ts";
+
+const inputKey = "gen_ai.usage.input_tokens";
+const outputKey = "gen_ai.usage.output_tokens";
+const reasoningKey = "gen_ai.usage.reasoning.output_tokens";
+export const cachedKey = "gen_ai.usage.cache_read.input_tokens";
+const usageKeys = [inputKey, outputKey, reasoningKey, cachedKey];
+
+/** The positions of spans with usage: few, and everything that follows reads only these. */
+export function usageBearers(spans: Span[]): number[] {
+  const bearers: number[] = [];
+  for (let at = 0; at < spans.length; at++) {
+    const { attributes } = spans[at]!;
+    for (const key of usageKeys) {
+      if (attributes[key] === undefined) continue;
+      bearers.push(at);
+      break;
+    }
+  }
+  return bearers;
+}
+
+export function inputOf(span: Span): number | null {
+  return wholeNumber(span, inputKey);
+}
+
+export function outputOf(span: Span): number | null {
+  return wholeNumber(span, outputKey);
+}
+
+/** Reasoning tokens are part of the output tokens and cached ones of the input, so the total adds neither. */
+export function readTokens(tree: SpanTree, bearers: number[]): { tokens: Tokens; tokenSpans: TokenSpans } {
+  const tokenSpans: TokenSpans = { input: [], output: [], reasoning: [] };
+  const input = readUsage(tree, bearers, inputKey, tokenSpans.input);
+  const output = readUsage(tree, bearers, outputKey, tokenSpans.output);
+  const reasoning = readUsage(tree, bearers, reasoningKey, tokenSpans.reasoning);
+  const cached = readUsage(tree, bearers, cachedKey, []);
+  return { tokens: { input, output, reasoning, cached, total: totalOf(input, output) }, tokenSpans };
+}
+
+export function totalOf(input: number | null, output: number | null): number | null {
+  return input === null ? output : output === null ? input : safeSum(input, output);
+}
+
+/**
+ * One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. Adds to
+ * `from` the spans that count.
+ */
+function readUsage(tree: SpanTree, bearers: number[], attribute: string, from: string[]): number | null {
+  const root = tree.spans[tree.root];
+  const own = root ? wholeNumber(root, attribute) : null;
+  if (own !== null) {
+    from.push(root!.span_id);
+    return own;
+  }
+  let sum: number | null = null;
+  const add = ({ span_id }: Span, count: number) => {
+    sum = safeSum(sum ?? 0, count);
+    from.push(span_id);
+  };
+  const counted: number[] = [];
+  const repeaters: number[] = [];
+  for (const at of bearers) {
+    const span = tree.spans[at]!;
+    const count = wholeNumber(span, attribute);
+    if (count === null) continue;
+    counted.push(at);
+    if (repeatingOperations.includes(attributeOf(span, "gen_ai.operation.name"))) repeaters.push(at);
+    else add(span, count);
+  }
+  if (repeaters.length === 0) return sum;
+
+  const above = ancestorsOf(tree, counted);
+  for (const at of repeaters) {
+    if (!above.has(at)) add(tree.spans[at]!, wholeNumber(tree.spans[at]!, attribute) ?? 0);
+  }
+  return sum;
+}
+
+/** Operations whose span repeats the usage of its descendants. */
+const repeatingOperations: readonly unknown[] = ["invoke_agent", "invoke_workflow", "agent_step"];
+
+function safeSum(a: number, b: number): number {
+  return Math.min(a + b, Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,45 @@
+// OpenInference, Python and JavaScript: lists are flattened into `llm.input_messages.N.*`.
+import { preset } from "../span/table.ts";
+
+const kindsOfOpenInference = {
+  agent: "agent",
+  chain: "step",
+  llm: "model",
+  tool: "tool",
+  retriever: "other",
+  embedding: "other",
+  reranker: "other",
+  guardrail: "other",
+  evaluator: "other",
+} as const;
+
+export const openInference = preset({
+  name: "openinference",
+  title: "OpenInference",
+  writes: "OpenInference, the instrumentations by Arize for LangChain, LlamaIndex, OpenAI and many more.",
+  marks: ["openinference.span.kind"],
+  contentSwitches: [
+    {
+      says: "It writes messages unless these variables, or hide_inputs and hide_outputs in its TraceConfig, hide them.",
+      lines: ["OPENINFERENCE_HIDE_INPUTS=false", "OPENINFERENCE_HIDE_OUTPUTS=false"],
+    },
+  ],
+  kinds: { attribute: "openinference.span.kind", roles: kindsOfOpenInference },
+  input: ["llm.input_messages.", "input.value"],
+  output: ["llm.output_messages.", "output.value"],
+  toolName: ["tool.name", "tool_call.function.name"],
+  toolId: ["tool_call.id", "tool.id"],
+  toolArguments: ["input.value", "tool_call.function.arguments"],
+  toolResult: ["output.value"],
+  usage: {
+    input: ["llm.token_count.prompt"],
+    output: ["llm.token_count.completion"],
+    reasoning: ["llm.token_count.completion_details.reasoning"],
+    cached: ["llm.token_count.prompt_details.cache_read"],
+  },
+  finishReasons: ["llm.finish_reason"],
+  model: ["llm.model_name"],
+  provider: ["llm.provider", "llm.system"],
+  conversationId: ["session.id", "metadata>session_id", "metadata>thread_id"],
+  userId: ["user.id", "metadata>user_id"],
+});

@@ -1,0 +1,44 @@
+// OpenLLMetry and the Traceloop SDK, 0.40 to 0.62: `gen_ai.prompt.N.*` before 0.50, messages in JSON since.
+import { attributeOf } from "../span/conversation.ts";
+import { preset, standardRole } from "../span/table.ts";
+import { openTelemetryContent } from "./opentelemetry.ts";
+
+export const openLlmetry = preset({
+  name: "openllmetry",
+  title: "OpenLLMetry",
+  writes: "OpenLLMetry and the Traceloop SDK, also from before 2026.",
+  marks: [
+    "traceloop.span.kind",
+    "traceloop.workflow.name",
+    "traceloop.entity.name",
+    "gen_ai.prompt.",
+    "gen_ai.completion.",
+    "traceloop.",
+  ],
+  scope: /^(?:traceloop|opentelemetry\.instrumentation\.(?!genai|openai_v2$|google_genai$))/,
+  contentSwitches: [
+    openTelemetryContent,
+    {
+      says: "It writes messages unless this variable is false.",
+      lines: ["TRACELOOP_TRACE_CONTENT=true"],
+    },
+  ],
+  role: span => {
+    const kind = attributeOf(span, "traceloop.span.kind");
+    if (kind === "tool") return "tool";
+    if (kind === "agent" || kind === "workflow") return "agent";
+    if (kind === "task") return "step";
+    return attributeOf(span, "llm.request.type") === undefined ? standardRole(span) : "model";
+  },
+  input: ["gen_ai.prompt.", "traceloop.entity.input"],
+  output: ["gen_ai.completion.", "traceloop.entity.output"],
+  toolName: ["gen_ai.tool.name", "traceloop.entity.name"],
+  toolArguments: ["traceloop.entity.input"],
+  toolResult: ["traceloop.entity.output"],
+  conversationId: [
+    "traceloop.association.properties.session_id",
+    "traceloop.association.properties.thread_id",
+    "gen_ai.conversation.id",
+  ],
+  userId: ["traceloop.association.properties.user_id"],
+});

@@ -1,0 +1,123 @@
+// The tables of attribute names by which spans are read, and how OpenTelemetry's own names complete them.
+import type { Span } from "../../model/trace/trace.ts";
+import type { ContentSwitch, ReadSpan, SpanRole } from "./reading.ts";
+import { type ToolAttributes, type ToolPlaces, toolPlacesOf } from "./tool-reading.ts";
+import { type Place, placesOf } from "./values.ts";
+
+/** Attribute names, the first that has a value counts. A name that ends in a dot is the prefix of a flattened list. */
+export type Table = ToolAttributes & {
+  name: string;
+  title: string;
+  writes: string;
+  marks: string[];
+  scope?: RegExp;
+  contentSwitches?: ContentSwitch[];
+  /** The attribute that names the kind of span, and the role of each kind in lower case. */
+  kinds?: { attribute: string; roles: Record<string, SpanRole> };
+  /** The role where `kinds` says nothing. */
+  role?: (span: Span) => SpanRole | null;
+  input?: string[];
+  output?: string[];
+  usage?: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[]; written?: string[] };
+  /** Attributes with all counts in JSON. */
+  usageJson?: string[];
+  /** Whether the usage of a span includes that of earlier spans with the same parent. */
+  cumulative?: boolean;
+  finishReasons?: string[];
+  model?: string[];
+  provider?: string[];
+  conversationId?: string[];
+  userId?: string[];
+  /** Changes what the table says, by part of the reading. */
+  mend?: Mends;
+};
+
+export type Parts = Pick<
+  ReadSpan,
+  "asked" | "answered" | "tool" | "usage" | "model" | "provider" | "conversationId" | "userId"
+>;
+
+type Mends = {
+  [Part in keyof Parts]?: (value: Parts[Part], span: Span, role: SpanRole) => Parts[Part];
+};
+
+/** The attributes that OpenTelemetry names, which most conventions write beside their own. */
+export const standard = {
+  input: ["gen_ai.input.messages"],
+  output: ["gen_ai.output.messages", "gen_ai.response.text"],
+  usage: {
+    input: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+    output: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+    reasoning: ["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"],
+    cached: [
+      "gen_ai.usage.cache_read.input_tokens",
+      "gen_ai.usage.cache_read_input_tokens",
+      "gen_ai.usage.cached_input_tokens",
+    ],
+    written: [
+      "gen_ai.usage.cache_write.input_tokens",
+      "gen_ai.usage.cache_creation.input_tokens",
+      "gen_ai.usage.cache_write_input_tokens",
+      "gen_ai.usage.cache_creation_input_tokens",
+    ],
+    total: [
+      "gen_ai.usage.total_tokens",
+      "llm.usage.total_tokens",
+      "llm.token_count.total",
+      "ai.usage.totalTokens",
+    ],
+  },
+  model: ["gen_ai.response.model", "gen_ai.request.model"],
+  provider: ["gen_ai.provider.name", "gen_ai.system"],
+  conversationId: ["gen_ai.conversation.id", "session.id"],
+  userId: ["user.id"],
+};
+
+/** With OpenTelemetry's attributes after its own. */
+export type WholeTable = { [Same in "name" | "kinds" | "role" | "usageJson" | "mend"]: Table[Same] } & {
+  cumulative: boolean;
+  kindPlaces: Place[] | null;
+  asked: string[];
+  answered: string[];
+  finishReasons: string[];
+  tool: ToolPlaces;
+  counts: typeof standard.usage;
+  model: Place[];
+  provider: Place[];
+  conversationId: Place[];
+  userId: Place[];
+};
+
+export function withStandard(table: Table): WholeTable {
+  const { usage } = standard;
+  const after = (kind: Exclude<keyof typeof usage, "total">) => [
+    ...(table.usage?.[kind] ?? []),
+    ...usage[kind],
+  ];
+  const counts = {
+    input: after("input"),
+    output: after("output"),
+    reasoning: after("reasoning"),
+    cached: after("cached"),
+    written: after("written"),
+    total: usage.total,
+  };
+  return {
+    name: table.name,
+    kinds: table.kinds,
+    role: table.role,
+    usageJson: table.usageJson,
+    mend: table.mend,
+    cumulative: table.cumulative ?? false,
+    kindPlaces: table.kinds ? placesOf([table.kinds.attribute]) : null,
+    asked: [...(table.input ?? []), ...standard.input],
+    answered: [...(table.output ?? []), ...standard.output],
+    finishReasons: table.finishReasons ?? [],
+    tool: toolPlacesOf(table),
+    counts,
+    model: placesOf(table.model, standard.model),
+    provider: placesOf(table.provider, standard.provider),
+    conversationId: placesOf(table.conversationId, standard.conversationId),
+    userId: placesOf(table.userId, standard.userId),
+  };
+}

@@ -1,0 +1,225 @@
+// Reads a span by a table of attribute names: what most conventions need.
+
+import type { Span } from "../../model/trace/trace.ts";
+import { attributeOf, toolNameOf } from "./conversation.ts";
+import { readFinishReasons } from "./finish-reasons.ts";
+import { mayHaveCall } from "./may-call.ts";
+import { inEvents } from "./message-events.ts";
+import type { ReadMessage } from "./message-parts.ts";
+import { messagesIn } from "./messages.ts";
+import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
+import { idInRecords, textInRecords, usageInRecords } from "./record-values.ts";
+import { type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
+import { documentedTool, SpanOfTool } from "./tool-reading.ts";
+import { idOf, nameOf, type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
+
+export function preset(own: Table): Preset {
+  const { name, title, writes, marks, scope, contentSwitches = [] } = own;
+  const table = withStandard(own);
+  return {
+    name,
+    title,
+    writes,
+    marks,
+    scope: scope ?? null,
+    ids: {
+      user: [...(own.userId ?? []), ...standard.userId],
+      conversation: [...(own.conversationId ?? []), ...standard.conversationId],
+    },
+    contentSwitches,
+    read: (span, at = 0) => new TableReading(span, table, at),
+  };
+}
+
+/**
+ * Reads each part when it is first asked for: ingestion needs few of them, and parsing the histories of model calls takes
+ * most of the time. Without closures and lists of its own: there is one for each span that arrives.
+ */
+class TableReading implements ReadSpan {
+  readonly at: number;
+  readonly span: Span;
+  readonly convention: string | null;
+  readonly role: SpanRole;
+  readonly cumulative: boolean;
+  readonly #table: WholeTable;
+  /** Whether only `gen_ai.tool.name` makes the span that of a tool: what it says is then read as documented. */
+  readonly #isNamedTool: boolean;
+  #asked: Parts["asked"] | undefined = undefined;
+  #answered: Parts["answered"] | undefined = undefined;
+  #tool: Parts["tool"] | undefined = undefined;
+  #usage: Parts["usage"] | undefined = undefined;
+  #model: Parts["model"] | undefined = undefined;
+
+  constructor(span: Span, table: WholeTable, at: number) {
+    this.at = at;
+    this.span = span;
+    this.convention = table.name || null;
+    this.#table = table;
+    const role = roleOf(span, table);
+    this.#isNamedTool = (role === "step" || role === "other") && toolNameOf(span) !== null;
+    this.role = this.#isNamedTool ? "tool" : role;
+    this.cumulative = table.cumulative;
+  }
+
+  get asked() {
+    if (this.#asked === undefined)
+      this.#asked = this.#mended("asked", this.#messages(this.#table.asked, "user"));
+    return this.#asked;
+  }
+
+  get answered() {
+    if (this.#answered === undefined)
+      this.#answered = this.#mended("answered", this.#messages(this.#table.answered, "assistant"));
+    return this.#answered;
+  }
+
+  mayCall(part: "asked" | "answered", known: ReadonlySet<string> | null): boolean {
+    const { span } = this;
+    if (this.#table.mend?.[part] || span.events.length > 0 || span.log_records) return true;
+    for (const attribute of this.#table[part]) if (mayHaveCall(span, attribute, known)) return true;
+    return false;
+  }
+
+  get tool() {
+    if (this.#tool === undefined) {
+      const places = this.#isNamedTool ? documentedTool : this.#table.tool;
+      const read = this.role === "tool" ? new SpanOfTool(this.span, places) : null;
+      this.#tool = this.#mended("tool", read);
+    }
+    return this.#tool;
+  }
+
+  get usage() {
+    if (this.#usage === undefined) this.#usage = this.#mended("usage", readUsage(this.span, this.#table));
+    return this.#usage;
+  }
+
+  get finishReasons() {
+    const { finishReasons, answered } = this.#table;
+    return this.role === "model" ? readFinishReasons(this.span, finishReasons, answered, valueAt) : null;
+  }
+
+  get model() {
+    if (this.#model === undefined) this.#model = this.#mended("model", this.#text(this.#table.model));
+    return this.#model;
+  }
+
+  get provider() {
+    return this.#mended("provider", this.#text(this.#table.provider));
+  }
+
+  get conversationId() {
+    return this.#mended("conversationId", this.#id(this.#table.conversationId));
+  }
+
+  get userId() {
+    return this.#mended("userId", this.#id(this.#table.userId));
+  }
+
+  idsByKey(kind: "conversationId" | "userId") {
+    const ids = new Map<string, Sourced<string>>();
+    for (const place of this.#table[kind]) {
+      const id = this.#mended(kind, this.#id([place]));
+      if (id) ids.set(nameOf(place), id);
+    }
+    return ids;
+  }
+
+  #mended<Part extends keyof Parts>(part: Part, value: Parts[Part]): Parts[Part] {
+    const mend = this.#table.mend?.[part] as
+      | ((...given: [Parts[Part], Span, SpanRole]) => Parts[Part])
+      | undefined;
+    return mend ? mend(value, this.span, this.role) : value;
+  }
+
+  #text(places: Place[]): Sourced<string> | null {
+    return textOf(this.span, places) ?? textInRecords(this.span, places);
+  }
+
+  #id(places: Place[]): Sourced<string> | null {
+    return idOf(this.span, places) ?? idInRecords(this.span, places);
+  }
+
+  #messages(attributes: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
+    if (this.role === "tool") return null;
+    return messagesAt(this.span, attributes, side) ?? inEvents(this.span, side);
+  }
+}
+
+function messagesAt(
+  span: Span,
+  attributes: string[],
+  side: "user" | "assistant",
+): Sourced<ReadMessage[]> | null {
+  for (const attribute of attributes) {
+    const found = messagesIn(valueAt(span, attribute), side);
+    if (found) return found;
+  }
+  return null;
+}
+
+function readUsage(span: Span, { counts, usageJson }: WholeTable): SourcedUsage | null {
+  const counted = usageOf(span, counts);
+  return counted ?? (usageJson ? firstUsage(span, usageJson) : null) ?? usageInRecords(span, counts);
+}
+
+/** Reads a span by the documented attributes alone; null if it has none of them. */
+export function readDocumented(span: Span, at = 0): ReadSpan | null {
+  for (const key in span.attributes) {
+    if (key.startsWith("gen_ai.") || key === "session.id" || key === "user.id") {
+      return new TableReading(span, documented, at);
+    }
+  }
+  return null;
+}
+
+const documented = withStandard({
+  name: "",
+  title: "",
+  writes: "",
+  marks: [],
+  role: span =>
+    toolNameOf(span) === null ? (standardRole(span) ?? (isModelCall(span) ? "model" : "other")) : "tool",
+});
+
+function isModelCall(span: Span): boolean {
+  return ["gen_ai.request.model", "gen_ai.system"].some(key => attributeOf(span, key) !== undefined);
+}
+
+function firstUsage(span: Span, attributes: string[]): Sourced<Usage> | null {
+  for (const attribute of attributes) {
+    const usage = usageIn(sourced(span, attribute));
+    if (usage) return usage;
+  }
+  return null;
+}
+
+export function valueAt(span: Span, attribute: string): Sourced<unknown> | null {
+  if (!attribute.endsWith(".")) return sourced(span, attribute);
+  const value = unflatten(span.attributes, attribute);
+  return value === undefined ? null : { value, spanId: span.span_id, attribute: `${attribute}*` };
+}
+
+function roleOf(span: Span, { kinds, kindPlaces, role }: WholeTable): SpanRole {
+  const own = role?.(span);
+  if (own) return own;
+  const kind = kindPlaces && textOf(span, kindPlaces)?.value.toLowerCase();
+  if (kind) return kinds!.roles[kind] ?? "step";
+  return standardRole(span) ?? "step";
+}
+
+export function standardRole(span: Span): SpanRole | null {
+  const operation = attributeOf(span, "gen_ai.operation.name");
+  return typeof operation === "string" ? (operations[operation] ?? null) : null;
+}
+
+const operations: Record<string, SpanRole> = {
+  chat: "model",
+  text_completion: "model",
+  generate_content: "model",
+  embeddings: "other",
+  execute_tool: "tool",
+  invoke_agent: "agent",
+  invoke_workflow: "agent",
+  create_agent: "other",
+};
