@@ -20,7 +20,7 @@ import type { Sandbox } from "./remote/sandbox/sandbox.ts";
 import { judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";
 import { runBytes } from "./run/heap.ts";
 import type { Database } from "./store/db.ts";
-import type { ClaimedRun } from "./store/runs/claims.ts";
+import type { ClaimedRun } from "./store/runs/claim.ts";
 import { decodeDetail, readByOf } from "./store/runs/detail.ts";
 import { listForAgent } from "./store/test-cases.ts";
 import type { Owners } from "./threads/fair-queue.ts";

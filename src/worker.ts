@@ -1,5 +1,6 @@
 // Claims due runs under a lease, evaluates them, and has the results stored; what a stopping worker cannot finish is given
 // back.
+
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -15,15 +16,9 @@ import { listAgentsOf } from "./store/accounts/ownership.ts";
 import { continueRereading } from "./store/accounts/rereading.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
+import type { ClaimedRun } from "./store/runs/claim.ts";
 import { ClaimTurns } from "./store/runs/claim-turns.ts";
-import {
-  type ClaimedRun,
-  claimRuns,
-  extendLeases,
-  failRun,
-  giveBackRuns,
-  nextDueMs,
-} from "./store/runs/claims.ts";
+import { claimRuns, extendLeases, failRun, giveBackRuns, nextDueMs } from "./store/runs/claims.ts";
 import { QueueStarts } from "./store/runs/queue-starts.ts";
 import type { FairSemaphore } from "./threads/fair-semaphore.ts";
 import type { HeldRuns } from "./worker/held-runs.ts";
@@ -57,6 +52,9 @@ const claimHoldMs = 50;
 // A trace row that lags behind its spans is updated after this long without new batches.
 const staleQuietMs = 10_000;
 const staleMax = 20;
+
+/** How long a thread may take to finish its runs. */
+export const graceMs = 15_000;
 
 export class RunWorker {
   readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: FairSemaphore };

@@ -1,6 +1,7 @@
 // What a run takes of a thread's heap beside its trace: many checks on a small trace take more than the trace.
+
 import type { TestCase } from "../model/test-case/document.ts";
-import type { ClaimedRun } from "../store/runs/claims.ts";
+import type { ClaimedRun } from "../store/runs/claim.ts";
 
 // What a check and its result take until the run's results are encoded, and how much more the partial results of a run that
 // waited are once they are decompressed.

@@ -1,23 +1,26 @@
 // An evaluation thread: evaluates runs off the main thread, so that evaluation and requests do not block each other.
+
 import { parentPort, workerData } from "node:worker_threads";
+import type { Config } from "../config.ts";
 import { clientOpener } from "../judge/connections.ts";
 import { Judges } from "../judge.ts";
 import { openCaller } from "../launcher/caller.ts";
 import { Launcher } from "../launcher.ts";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { logStream, openLog } from "../log.ts";
+import type { CountedCall } from "../model/judge/call.ts";
 import type { RunState } from "../model/run/run.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
+import type { Addresses } from "../store/db.ts";
 import { EventPublisher } from "../store/events.ts";
 import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
-import { type PermitGrant, shareSemaphores } from "../threads/shared-semaphore.ts";
-import { HeldRuns } from "../worker/held-runs.ts";
-import { RunWorker } from "../worker.ts";
-import { type EvaluatorMessage, type EvaluatorThreadData, graceMs } from "./evaluators.ts";
+import { type PermitGrant, type PermitRequest, shareSemaphores } from "../threads/shared-semaphore.ts";
+import { type Claimed, HeldRuns } from "../worker/held-runs.ts";
+import { graceMs, RunWorker } from "../worker.ts";
 
 const { config, addresses, leads, states, beats, beatMs } = workerData as EvaluatorThreadData;
 const port = parentPort!;
@@ -92,3 +95,30 @@ async function stop(): Promise<void> {
   clearInterval(beat);
   port.close();
 }
+
+export type EvaluatorThreadData = {
+  config: Config;
+  addresses: Addresses;
+  /**
+   * Whether the thread executes manual runs, and asks a cluster for due runs as often as one server. One is enough: manual runs spend
+   * nearly all their time waiting for agents.
+   */
+  leads: boolean;
+  /** What it holds; see worker/held-runs.ts. */
+  states: Uint8Array<SharedArrayBuffer>;
+  /** Counts up every `beatMs` while its event loop turns. */
+  beats: Int32Array<SharedArrayBuffer>;
+  beatMs: number;
+};
+
+/** `backlog`: more runs may be due than this thread has claimed. */
+export type EvaluatorMessage =
+  | PermitRequest
+  | EvaluatorEvent
+  | { type: "backlog" }
+  | ({ type: "claimed" } & Claimed);
+
+/** Counted in the metrics. */
+export type EvaluatorEvent =
+  | { type: "run"; state: string; verdict: string | null }
+  | { type: "judge"; call: CountedCall };

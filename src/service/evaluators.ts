@@ -1,40 +1,13 @@
 // Starts, wakes, restarts and stops the threads that evaluate runs.
+
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { logFault } from "../claiming.ts";
-import type { Config } from "../config.ts";
-import type { CountedCall } from "../model/judge/call.ts";
-import type { Addresses } from "../store/db.ts";
 import { passingHeapBytes, readingHeapMb, traceLimits } from "../threads/heap.ts";
-import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphore.ts";
-import { type Claimed, HeldElsewhere } from "../worker/held-runs.ts";
-
-export type EvaluatorThreadData = {
-  config: Config;
-  addresses: Addresses;
-  /**
-   * Whether the thread executes manual runs, and asks a cluster for due runs as often as one server. One is enough: manual runs spend
-   * nearly all their time waiting for agents.
-   */
-  leads: boolean;
-  /** What it holds; see worker/held-runs.ts. */
-  states: Uint8Array<SharedArrayBuffer>;
-  /** Counts up every `beatMs` while its event loop turns. */
-  beats: Int32Array<SharedArrayBuffer>;
-  beatMs: number;
-};
-
-/** `backlog`: more runs may be due than this thread has claimed. */
-export type EvaluatorMessage =
-  | PermitRequest
-  | EvaluatorEvent
-  | { type: "backlog" }
-  | ({ type: "claimed" } & Claimed);
-
-/** Counted in the metrics. */
-export type EvaluatorEvent =
-  | { type: "run"; state: string; verdict: string | null }
-  | { type: "judge"; call: CountedCall };
+import { SharedSemaphores } from "../threads/shared-semaphore.ts";
+import { HeldElsewhere } from "../worker/held-runs.ts";
+import { graceMs } from "../worker.ts";
+import type { EvaluatorEvent, EvaluatorMessage, EvaluatorThreadData } from "./evaluator-thread.ts";
 
 export type EvaluatorsOptions = Pick<EvaluatorThreadData, "config" | "addresses"> & {
   log: Logger;
@@ -46,8 +19,6 @@ export type EvaluatorsOptions = Pick<EvaluatorThreadData, "config" | "addresses"
   onEvent?: (event: EvaluatorEvent) => void;
 };
 
-/** How long a thread may take to finish its runs. */
-export const graceMs = 15_000;
 const restartMs = 1_000;
 // As long as reading a trace may take.
 const hangMsDefault = 60_000;

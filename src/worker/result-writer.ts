@@ -1,5 +1,6 @@
 // Stores the results of evaluated runs, many in one statement, and runs that wait for the judge as they are; then publishes
 // them.
+
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { logFault } from "../claiming.ts";
@@ -9,7 +10,7 @@ import { usageOf } from "../reading/derived/usage.ts";
 import type { EvaluatedRun, PartialRun } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
-import type { ClaimedRun } from "../store/runs/claims.ts";
+import type { ClaimedRun } from "../store/runs/claim.ts";
 import { completeRuns } from "../store/runs/complete.ts";
 import { type EncodedRun, encodeRun } from "../store/runs/completed-run.ts";
 import { savePartial } from "../store/runs/waiting.ts";

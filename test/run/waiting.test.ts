@@ -1,4 +1,5 @@
 // A run whose judge does not answer yet: what is known is told soon, and what waits goes on later by the same plan.
+
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { JudgeContext, RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
@@ -8,7 +9,8 @@ import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type EvaluatedRun, evaluateRuns, type PartialRun } from "../../src/run.ts";
 import { updateAgent } from "../../src/store/accounts/agents.ts";
-import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
+import type { ClaimedRun } from "../../src/store/runs/claim.ts";
+import { claimRuns } from "../../src/store/runs/claims.ts";
 import { savePartial } from "../../src/store/runs/waiting.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";

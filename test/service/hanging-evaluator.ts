@@ -1,9 +1,10 @@
 // An evaluation thread that hangs in a synchronous loop at the first trace it opens, unless one did so before.
+
 import { parentPort, workerData } from "node:worker_threads";
 import pino from "pino";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
-import type { EvaluatorThreadData } from "../../src/service/evaluators.ts";
+import type { EvaluatorThreadData } from "../../src/service/evaluator-thread.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { HeldRuns } from "../../src/worker/held-runs.ts";

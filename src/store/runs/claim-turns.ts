@@ -1,12 +1,12 @@
 // Whose turn it is in the claims of one worker: accounts take turns, and the agents of each.
+
 import type pg from "pg";
 import { FairQueue } from "../../threads/fair-queue.ts";
 import type { Database } from "../db.ts";
 import { lookMax } from "./claim-statements.ts";
-import type { ClaimedRun } from "./claims.ts";
 
 type Place = Pick<Database, "pool">;
-type Owned = Pick<ClaimedRun, "accountId" | "agentId">;
+type Owned = { accountId: string; agentId: string };
 
 /** When an agent's first run in a queue is due, whether it may be claimed, and how many may, up to `lookMax.runs`. */
 export type FoundAgent = Owned & { queue: Queue; at: number; isDue: boolean; count: number };

@@ -1,10 +1,11 @@
 // The job queue of passive runs: claims due runs under a lease, extends leases, gives runs back.
+
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
-import { claimAcross, placesByNext } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
+import type { Claim, ClaimedRun, DueRuns, Skipped } from "./claim.ts";
 import {
   claimDue,
   claimedColumns,
@@ -14,53 +15,14 @@ import {
   nextPastFull,
 } from "./claim-statements.ts";
 import { ClaimTurns, type FoundAgent } from "./claim-turns.ts";
+import { claimAcross, placesByNext } from "./claims-across.ts";
 import { leasedBy } from "./of-traces.ts";
-import { firstEntry, type QueueStarts, type Start } from "./queue-starts.ts";
-
-export type ClaimedRun = {
-  id: string;
-  traceId: string;
-  agentId: string;
-  accountId: string;
-  /** How often this run was started, including this time. */
-  attempts: number;
-  /** Failed attempts to ask the judge, and the time left to wait for it; `judgeLeftMs` is null before the first. */
-  judgeTries: number;
-  judgeLeftMs: number | null;
-  /** The partial results and tests of a run that waited for the judge; null for a new run. */
-  detail: Buffer | null;
-  /** Whether it waited for the judge until it was claimed. */
-  waited?: boolean;
-};
+import { firstEntry, type Start } from "./queue-starts.ts";
 
 /** After this many crashes of a worker, a run becomes an error, so that it no longer blocks the queue. */
 export const attemptsMax = 3;
 
 const workerDied: Reason = { code: "worker_died", data: { attempts: attemptsMax } };
-
-export type Claim = {
-  runs: ClaimedRun[];
-  /** Runs that just ended as errors because too many workers crashed on them. */
-  ended: ClaimedRun[];
-};
-
-type Skipped = {
-  inHand?: string[];
-  fullAgents?: string[];
-  /** Where to begin reading. By default at the first entry. */
-  starts?: QueueStarts;
-};
-
-export type DueRuns = Skipped & {
-  lease: string;
-  leaseMs: number;
-  runsMax: number;
-  resumedMax?: number;
-  /** How many a claim is of which this one is a part, at one place of a cluster. */
-  wholeMax?: number;
-  /** What the caller's earlier claims took. Default: nothing. */
-  turns?: ClaimTurns;
-};
 
 /**
  * Claims up to `runsMax` due runs for `leaseMs`, by the database's clock, and by turns: of accounts, then of the agents of

@@ -1,9 +1,11 @@
 // Claims beside agents at their limit: what is claimed, and how much of their backlogs is read.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
+import type { DueRuns } from "../../../src/store/runs/claim.ts";
 import { ClaimTurns } from "../../../src/store/runs/claim-turns.ts";
-import { claimRuns, type DueRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
+import { claimRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { makeAgentRow } from "../../support/rows.ts";
 import { makeSender, openTwice } from "../traces/make-write.ts";

@@ -1,9 +1,10 @@
 // Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
+
 import { type Database, isTransient } from "../db.ts";
-import type { ClaimTurns } from "../runs/claim-turns.ts";
-import type { Claim, DueRuns } from "../runs/claims.ts";
-import { firstEntry } from "../runs/queue-starts.ts";
-import { allPlaces } from "./places.ts";
+import { allPlaces } from "../scale/places.ts";
+import type { Claim, DueRuns } from "./claim.ts";
+import type { ClaimTurns } from "./claim-turns.ts";
+import { firstEntry } from "./queue-starts.ts";
 
 type Work = {
   claim: (place: Database, due: DueRuns) => Promise<Claim>;
