@@ -28,7 +28,7 @@ before(async () => {
   }
   writeFileSync(join(folder, ".sources"), "not for sending");
   const extend = (from: string) => (app: TestApp["app"]) => {
-    registerPublic(app, {} as Parameters<typeof registerPublic>[1]);
+    registerPublic(app, { config: {} } as Parameters<typeof registerPublic>[1]);
     registerDashboard(app, from);
   };
   service = await startTestApp({ extend: extend(folder) });
