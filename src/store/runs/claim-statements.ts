@@ -48,6 +48,8 @@ const markClaimed = (...names: string[]) => `update runs set state = 'running', 
 const hidden = (parameter: string) => `(select ${parameter})`;
 const waitingMax = hidden("$4::int");
 const runsMax = hidden("$3::int");
+/** An array; its length decides on plans, too. */
+const hiddenIds = (parameter: string) => `${hidden(`${parameter}::uuid[]`)}::uuid[]`;
 const notInHand = (parameter: string) => `id <> all (${parameter})`;
 const notFull = (parameter: string) => `agent_id <> all (${parameter})`;
 
@@ -111,11 +113,11 @@ const countByAgent = ({ name, at, byAgent }: Queue) => `select '${name}' as queu
     ${accountOf("first.agent_id")} as "accountId", extract(epoch from at)::float8 as at, is_due as "isDue", (
       select count(*)::int from (
         select 1 from runs
-        where is_due and ${byAgent} and ${dueOf(at, "first.agent_id", "first.at")} and ${notInHand("$1::uuid[]")}
+        where is_due and ${byAgent} and ${dueOf(at, "first.agent_id", "first.at")} and ${notInHand(hiddenIds("$1"))}
         order by agent_id, ${at} limit ${lookMax.runs}
       ) due
     ) as count
-  from (select *, at <= now() and ${notFull("$2::uuid[]")} as is_due from ${name}_first) first`;
+  from (select *, at <= now() and ${notFull(hiddenIds("$2"))} as is_due from ${name}_first) first`;
 
 /**
  * How many runs of which agents are due. The index by agent gives the first run of each, one look-up each: what one has queued
@@ -126,8 +128,8 @@ export const lookForAgents = {
   name: "look_for_agents",
   text: (() => {
     const part = { after: hidden("$3::uuid"), agentsMax: lookMax.agents };
-    return `with recursive ${firstByAgent(waiting, hidden(nextFrom.waiting), "$1::uuid[]", "true", part)},
-      ${firstByAgent(due, hidden(nextFrom.due), "$1::uuid[]", "true", part)}
+    return `with recursive ${firstByAgent(waiting, hidden(nextFrom.waiting), hiddenIds("$1"), "true", part)},
+      ${firstByAgent(due, hidden(nextFrom.due), hiddenIds("$1"), "true", part)}
       ${countByAgent(waiting)} union all ${countByAgent(due)}`;
   })(),
 };
@@ -140,7 +142,7 @@ const lockShares = (
 ) => `${name} as (
     select run.id from unnest(${hidden(`${agents}::uuid[]`)}, ${hidden(`${counts}::int[]`)}) as share (agent_id, count), lateral (
       select id from runs
-      where ${byAgent} and ${dueOf(at, "share.agent_id", hidden(from))} and ${notInHand("$3::uuid[]")}
+      where ${byAgent} and ${dueOf(at, "share.agent_id", hidden(from))} and ${notInHand(hiddenIds("$3"))}
       order by agent_id, ${at} limit share.count for update skip locked
     ) run
   )`;
