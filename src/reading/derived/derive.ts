@@ -14,12 +14,13 @@ import {
 import { applyReading } from "../conventions/apply.ts";
 import type { ReadingDepth, TraceReading } from "../conventions/read-trace.ts";
 import { modelsIn, readConversation, toolCallsOf } from "../span/conversation.ts";
+import type { Lack } from "../span/signs.ts";
 import { isRuled } from "../span/sources.ts";
 import { usageKeys } from "../span/usage-keys.ts";
 import { wholeNumber } from "../span/whole-number.ts";
 import { idsOf } from "./identity.ts";
 import { modelCallsOf } from "./model-calls.ts";
-import { findOtherConvention, type Lack } from "./other-convention.ts";
+import { findOtherConvention } from "./other-convention.ts";
 import { readTokens, usageBearers } from "./tokens.ts";
 
 /**

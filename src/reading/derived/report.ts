@@ -9,11 +9,11 @@ import type { TraceReading } from "../conventions/read-trace.ts";
 import { contentSwitchesIn } from "../presets/content-switch.ts";
 import { attributeOf } from "../span/conversation.ts";
 import type { Sourced } from "../span/reading.ts";
+import type { Lack } from "../span/signs.ts";
 import { isRuled, sourceOf } from "../span/sources.ts";
 import { usageKeys } from "../span/usage-keys.ts";
 import { derive, lacksOf } from "./derive.ts";
 import { boundedId, identityOf } from "./identity.ts";
-import type { Lack } from "./other-convention.ts";
 
 /** With the rules and conventions that the trace was read by, whether or not they say anything about it. */
 export type ConventionReport = Identity &

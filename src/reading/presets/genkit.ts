@@ -12,6 +12,7 @@ export const genkit = preset({
   title: "Genkit",
   writes: "Firebase Genkit for JavaScript and Go.",
   marks: ["genkit:type", "genkit:name"],
+  signs: [{ attributes: { "genkit:input": ["input"], "genkit:output": ["reply", "usage"] } }],
   role: span => {
     const subtype = attributeOf(span, "genkit:metadata:subtype");
     if (subtype === "model" || subtype === "tool") return subtype;

@@ -1,5 +1,7 @@
 // Google's Agent Development Kit: `gcp.vertex.agent.*` up to 1.x, the standard attributes in 2.x.
+
 import { attributeOf } from "../span/conversation.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset, standardRole } from "../span/table.ts";
 import { latestContent } from "../span/variables.ts";
 
@@ -8,6 +10,17 @@ export const googleAdk = preset({
   title: "Google ADK",
   writes: "Google’s Agent Development Kit 1 and 2. Version 2 writes messages only if told to.",
   marks: ["gcp.vertex.agent."],
+  signs: [
+    {
+      way: "Set them on the model's and the tools' spans beside ADK's own.",
+      attributes: {
+        "gcp.vertex.agent.llm_request": ["input"],
+        "gcp.vertex.agent.llm_response": ["reply"],
+        "gcp.vertex.agent.tool_call_args": ["toolArguments"],
+        "gcp.vertex.agent.": textsOfTurn,
+      },
+    },
+  ],
   scope: /^gcp\.vertex\.agent$/,
   contentSwitches: [
     {

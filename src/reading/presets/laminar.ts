@@ -9,6 +9,7 @@ export const laminar = preset({
     { says: "It writes messages unless this variable is false.", lines: ["LMNR_TRACE_CONTENT=true"] },
   ],
   marks: ["lmnr.span.type", "lmnr.span.path"],
+  signs: [{ attributes: { "lmnr.span.input": ["input"], "lmnr.span.output": ["reply"] } }],
   kinds: {
     attribute: "lmnr.span.type",
     roles: {

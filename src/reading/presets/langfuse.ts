@@ -12,6 +12,15 @@ export const langfuse = preset({
     },
   ],
   marks: ["langfuse.observation.type"],
+  signs: [
+    {
+      attributes: {
+        "langfuse.observation.input": ["input"],
+        "langfuse.observation.output": ["reply"],
+        "langfuse.observation.usage_details": ["usage"],
+      },
+    },
+  ],
   kinds: {
     attribute: "langfuse.observation.type",
     roles: {

@@ -1,4 +1,5 @@
 // LangSmith's OpenTelemetry exporter, Python and JavaScript, of 2025 and 2026: `gen_ai.prompt` and `gen_ai.completion` hold the run's inputs and outputs.
+import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
 
 export const langSmith = preset({
@@ -12,6 +13,12 @@ export const langSmith = preset({
     },
   ],
   marks: ["langsmith.span.kind", "langsmith.trace.name"],
+  signs: [
+    {
+      way: "Set them on the model's and the tools' spans beside LangSmith's own.",
+      attributes: { "gen_ai.completion": ["reply"], "langsmith.": textsOfTurn },
+    },
+  ],
   kinds: {
     attribute: "langsmith.span.kind",
     roles: {

@@ -1,4 +1,5 @@
 // LangWatch 0.10 and later: `langwatch.input` and `.output` are JSON with a type and a value.
+import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
 
 export const langWatch = preset({
@@ -6,6 +7,15 @@ export const langWatch = preset({
   title: "LangWatch",
   writes: "LangWatch’s SDKs, and the instrumentations they include.",
   marks: ["langwatch.span.type", "langwatch.input", "langwatch.output"],
+  signs: [
+    {
+      attributes: {
+        "langwatch.input": ["input"],
+        "langwatch.output": ["reply"],
+        "langwatch.span.type": textsOfTurn,
+      },
+    },
+  ],
   kinds: {
     attribute: "langwatch.span.type",
     roles: {

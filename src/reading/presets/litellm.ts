@@ -7,6 +7,17 @@ export const liteLlm = preset({
   title: "LiteLLM",
   writes: "LiteLLM’s `otel` callback; each call of a model is a trace.",
   marks: [],
+  signs: [
+    {
+      scope: "litellm",
+      attributes: {
+        "gen_ai.prompt.": ["input"],
+        "gen_ai.completion.": ["reply"],
+        "gen_ai.usage.prompt_tokens": ["usage"],
+        "gen_ai.usage.completion_tokens": ["usage"],
+      },
+    },
+  ],
   scope: /^litellm/,
   contentSwitches: [
     {

@@ -2,6 +2,7 @@
 
 import { textOrNone } from "../../model/record.ts";
 import { attributeOf } from "../span/conversation.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
 
 export const mastra = preset({
@@ -9,6 +10,9 @@ export const mastra = preset({
   title: "Mastra",
   writes: "Mastra’s OpenTelemetry exporter.",
   marks: ["mastra.span.type"],
+  signs: [
+    { attributes: { "mastra.span.type": textsOfTurn, "gen_ai.tool.input": ["toolArguments"] }, claims: true },
+  ],
   role: span => {
     const type = textOrNone(attributeOf(span, "mastra.span.type"));
     if (type === "model_generation" || type === "llm_generation") return "model";

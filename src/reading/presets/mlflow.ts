@@ -6,6 +6,15 @@ export const mlflow = preset({
   title: "MLflow",
   writes: "MLflow 3 with autologging, exported over OpenTelemetry.",
   marks: ["mlflow.spanType"],
+  signs: [
+    {
+      attributes: {
+        "mlflow.spanInputs": ["input"],
+        "mlflow.spanOutputs": ["reply"],
+        "mlflow.chat.tokenUsage": ["usage"],
+      },
+    },
+  ],
   kinds: {
     attribute: "mlflow.spanType",
     roles: {

@@ -1,4 +1,5 @@
 // OpenInference, Python and JavaScript: lists are flattened into `llm.input_messages.N.*`.
+import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
 
 const kindsOfOpenInference = {
@@ -18,6 +19,19 @@ export const openInference = preset({
   title: "OpenInference",
   writes: "OpenInference, the instrumentations by Arize for LangChain, LlamaIndex, OpenAI and many more.",
   marks: ["openinference.span.kind"],
+  signs: [
+    {
+      way: "An OpenTelemetry GenAI instrumentation of the same library sends them.",
+      attributes: {
+        "openinference.span.kind": textsOfTurn,
+        "llm.input_messages.": ["input"],
+        "llm.prompts.": ["input"],
+        "llm.output_messages.": ["reply"],
+        "llm.token_count.": ["usage"],
+        "llm.model_name": textsOfTurn,
+      },
+    },
+  ],
   contentSwitches: [
     {
       says: "It writes messages unless these variables, or hide_inputs and hide_outputs in its TraceConfig, hide them.",

@@ -6,6 +6,7 @@ export const openLit = preset({
   title: "OpenLIT",
   writes: "OpenLIT’s instrumentations.",
   marks: [],
+  signs: [{ attributes: { "gen_ai.workflow.input": ["input"], "gen_ai.workflow.output": ["reply"] } }],
   scope: /^openlit\./,
   contentSwitches: [
     {

@@ -1,5 +1,7 @@
 // OpenLLMetry and the Traceloop SDK, 0.40 to 0.62: `gen_ai.prompt.N.*` before 0.50, messages in JSON since.
+
 import { attributeOf } from "../span/conversation.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset, standardRole } from "../span/table.ts";
 import { openTelemetryContent } from "./opentelemetry.ts";
 
@@ -14,6 +16,21 @@ export const openLlmetry = preset({
     "gen_ai.prompt.",
     "gen_ai.completion.",
     "traceloop.",
+  ],
+  signs: [
+    {
+      of: "OpenLLMetry before 2026",
+      way: "A current OpenLLMetry release sends them.",
+      attributes: {
+        "gen_ai.prompt.": ["input"],
+        "gen_ai.completion.": ["reply"],
+        "gen_ai.usage.prompt_tokens": ["usage"],
+        "gen_ai.usage.completion_tokens": ["usage"],
+        "traceloop.entity.input": ["input"],
+        "traceloop.entity.output": ["reply"],
+        "traceloop.": textsOfTurn,
+      },
+    },
   ],
   scope: /^(?:traceloop|opentelemetry\.instrumentation\.(?!genai|openai_v2$|google_genai$))/,
   contentSwitches: [

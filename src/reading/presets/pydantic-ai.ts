@@ -4,6 +4,7 @@ import { isRecord } from "../../model/record.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { attributeOf } from "../span/conversation.ts";
 import { messagesIn } from "../span/messages.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset, standardRole } from "../span/table.ts";
 import { sourced } from "../span/values.ts";
 
@@ -12,6 +13,14 @@ export const pydanticAi = preset({
   title: "Pydantic AI",
   writes: "Pydantic AI’s own instrumentation, also from before 1.0.",
   marks: [],
+  signs: [
+    { attributes: { "pydantic_ai.all_messages": ["input"] } },
+    {
+      of: "Pydantic AI before 1.0",
+      way: "Current releases of Pydantic AI send them.",
+      attributes: { all_messages_events: textsOfTurn },
+    },
+  ],
   scope: /^pydantic-ai$/,
   contentSwitches: [
     {

@@ -7,6 +7,14 @@ export const springAi = preset({
   title: "Spring AI",
   writes: "Spring AI over Micrometer. Messages are not exported, so inputs and replies stay empty.",
   marks: ["spring.ai.kind", "spring.ai.model.request.tool.names"],
+  signs: [
+    {
+      attributes: {
+        "spring.ai.tool.definition.name": ["toolName"],
+        "spring.ai.tool.call.arguments": ["toolArguments"],
+      },
+    },
+  ],
   contentSwitches: [
     {
       says: "It writes no messages to spans, whatever its settings: log-prompt and log-completion write them to the application’s log only. An ObservationFilter of your own can add gen_ai.input.messages and gen_ai.output.messages as high-cardinality key values.",

@@ -1,8 +1,10 @@
 // Strands Agents 1.x: messages and the values of tools are span events.
+
 import { isRecord } from "../../model/record.ts";
 import type { Attributes, Span } from "../../model/trace/trace.ts";
 import { messagesIn } from "../span/messages.ts";
 import type { Sourced } from "../span/reading.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
 import { decode } from "../span/values.ts";
 
@@ -11,6 +13,7 @@ export const strands = preset({
   title: "Strands Agents",
   writes: "Strands Agents, by default and with the latest GenAI conventions.",
   marks: [],
+  signs: [{ attributes: { "event_loop.cycle_id": textsOfTurn } }],
   scope: /^strands\./,
   mend: {
     tool: (tool, span) => {

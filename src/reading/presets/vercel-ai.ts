@@ -2,6 +2,7 @@
 
 import { textOrNone } from "../../model/record.ts";
 import { attributeOf } from "../span/conversation.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
 
 export const vercelAi = preset({
@@ -9,6 +10,19 @@ export const vercelAi = preset({
   title: "Vercel AI SDK before 7",
   writes: "The Vercel AI SDK 3 to 6. Version 7 with `@ai-sdk/otel` needs no convention.",
   marks: ["ai.operationId"],
+  signs: [
+    {
+      way: "AI SDK 7 with @ai-sdk/otel sends them.",
+      attributes: {
+        "ai.prompt": ["input"],
+        "ai.response.": ["reply"],
+        "ai.toolCall.name": ["toolName"],
+        "ai.toolCall.args": ["toolArguments"],
+        "ai.usage.": ["usage"],
+        "ai.operationId": textsOfTurn,
+      },
+    },
+  ],
   contentSwitches: [
     {
       says: "It writes messages unless recordInputs and recordOutputs are off in the call’s telemetry settings.",

@@ -1,5 +1,7 @@
 // VoltAgent 1.x: `input`, `output` and `usage.*` on the span of the agent.
+
 import { attributeOf } from "../span/conversation.ts";
+import { textsOfTurn } from "../span/signs.ts";
 import { preset, standardRole } from "../span/table.ts";
 
 export const voltAgent = preset({
@@ -7,6 +9,7 @@ export const voltAgent = preset({
   title: "VoltAgent",
   writes: "VoltAgent 1.",
   marks: [],
+  signs: [{ attributes: { "voltagent.": textsOfTurn }, claims: true }],
   scope: /^@voltagent\//,
   role: span => {
     const type = attributeOf(span, "span.type");

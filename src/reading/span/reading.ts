@@ -2,6 +2,7 @@
 
 import type { Span } from "../../model/trace/trace.ts";
 import type { ReadMessage } from "./message-parts.ts";
+import type { Signs } from "./signs.ts";
 
 /** What a span stands for. A step is anything around model calls that is not an agent: a chain, a workflow, a request. */
 export type SpanRole = "agent" | "step" | "model" | "tool" | "other";
@@ -79,6 +80,8 @@ export type Preset = {
   marks: readonly string[];
   /** Instrumentation scopes that only this convention uses. */
   scope: RegExp | null;
+  /** Attributes that stand for documented ones, for traces whose agent has not chosen it; none where it writes those. */
+  signs: readonly Signs[];
   /** Attributes that it reads as ids; `metadata>user_id` is a field of JSON in `metadata`. */
   ids: { user: readonly string[]; conversation: readonly string[] };
   /** How what writes it is told to write messages, the more specific first; empty: not known. */

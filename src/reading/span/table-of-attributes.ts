@@ -1,6 +1,8 @@
 // The tables of attribute names by which spans are read, and how OpenTelemetry's own names complete them.
+
 import type { Span } from "../../model/trace/trace.ts";
 import type { ContentSwitch, ReadSpan, SpanRole } from "./reading.ts";
+import type { Signs } from "./signs.ts";
 import { type ToolAttributes, type ToolPlaces, toolPlacesOf } from "./tool-reading.ts";
 import { type Place, placesOf } from "./values.ts";
 
@@ -10,6 +12,7 @@ export type Table = ToolAttributes & {
   title: string;
   writes: string;
   marks: string[];
+  signs?: Signs[];
   scope?: RegExp;
   contentSwitches?: ContentSwitch[];
   /** The attribute that names the kind of span, and the role of each kind in lower case. */

@@ -14,13 +14,14 @@ import { documentedTool, SpanOfTool } from "./tool-reading.ts";
 import { idOf, nameOf, type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 export function preset(own: Table): Preset {
-  const { name, title, writes, marks, scope, contentSwitches = [] } = own;
+  const { name, title, writes, marks, signs = [], scope, contentSwitches = [] } = own;
   const table = withStandard(own);
   return {
     name,
     title,
     writes,
     marks,
+    signs,
     scope: scope ?? null,
     ids: {
       user: [...(own.userId ?? []), ...standard.userId],
