@@ -27,7 +27,8 @@ export async function startServer(): Promise<{ url: string; stop(): Promise<void
   const folder = makeScratch();
   const dataDir = join(folder, "data");
   const server = await openEmbedded({ dataDir, log, maxConnections });
-  const url = superuserUrl(realFolder(dataDir), Number(new URL(server.url).port));
+  // Without its settings: tests add their own.
+  const url = superuserUrl(realFolder(dataDir), Number(new URL(server.url).port)).replace(/\?.*/, "");
   await withoutSync(url);
   const stop = async () => {
     await server.stop();
