@@ -116,9 +116,10 @@ export class RunWorker {
   }
 
   /**
-   * How many runs to claim, and the agents that would have more than their share of the places after that: of what the others
-   * leave free, half for an agent and three quarters for an account. One whose runs take long never fills all of them, and those of others are claimed
-   * past its queue.
+   * How many runs to claim, and the agents that have their share of the places: of what the others leave free beside a claim,
+   * half for an agent and three quarters for an account, as of the judge's permits (run/admission.ts), so that those that may not
+   * ask are claimed too, and put back with what is known. One whose runs take long never fills all places, and those of others
+   * are claimed past its queue.
    */
   async #room(): Promise<{ runsMax: number; fullAgents: string[] }> {
     const free = this.#free();
@@ -126,7 +127,7 @@ export class RunWorker {
     const runsMax = Math.min(claimMax, free, evaluatedMax - this.#evaluated.size);
     const full = (owner: "accountId" | "agentId", times: number) =>
       [...Map.groupBy(open, run => run[owner])].flatMap(([id, { length }]) =>
-        length + claimMax > times * (free - claimMax) ? [id] : [],
+        length > times * (free - claimMax) ? [id] : [],
       );
     const ofAgents = full("agentId", 1);
     const ofAccounts = await listAgentsOf(this.#deps.db, full("accountId", 3));
