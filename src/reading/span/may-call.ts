@@ -35,7 +35,7 @@ function mayCallIn(value: unknown, known: ReadonlySet<string> | null): boolean {
 const escapedAscii = "\\u00";
 
 /**
- * Every key and every type of a call has one of these words: see trace/message-parts.ts. One pattern is faster than a search
+ * Every key and every type of a call has one of these words: see message-parts.ts. One pattern is faster than a search
  * for each word, whose first letter is frequent.
  */
 const wordOfCall = /tool|function|\\u00/;
