@@ -76,7 +76,7 @@ export async function startPair({
   return {
     primary,
     standby,
-    url: `postgresql://onlooker:${password()}@${hosts}/postgres?target_session_attrs=read-write`,
+    url: `postgresql://postgres:${password()}@${hosts}/postgres?target_session_attrs=read-write`,
     async stop() {
       for (const { thaw, down } of [first, second]) {
         thaw();
