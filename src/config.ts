@@ -99,7 +99,7 @@ export class ConfigError extends Error {
 
 /** The package is replaced by an upgrade, and so may npx's copy be at any time: its data is in the user's home. */
 const ownDataDir = isPackage ? join(homedir(), ".onlooker") : join(root, "data");
-// Where the first agents are that somebody tries on one machine.
+// Where agents listen on a developer's machine.
 const ownMachine = ["127.0.0.0/8", "::1"];
 
 /** Reads every variable; an empty or blank one counts as absent, but for SVC_ALLOW_PRIVATE_TARGETS as none. Throws ConfigError for the first that is invalid. */

@@ -126,6 +126,6 @@ function checkSignature(
   const [given, own] = [signature, sign(ownKey, sums)].map(text => Buffer.from(text));
   if (given!.length === own!.length && timingSafeEqual(given!, own!)) return "valid";
   throw new ArchiveError(
-    `The signature of ${file} is wrong: it was changed after it was written, or written by somebody without the key. Restore another backup.`,
+    `The signature of ${file} is wrong: it was changed after it was written, or written without the key. Restore another backup.`,
   );
 }

@@ -14,7 +14,7 @@ export type Taken = {
 
 type Waiting = { bytes: number; isOver: boolean; resolve: (taken: Taken | undefined) => void };
 
-/** How much of the heap for those that pass one trace may use. */
+/** How much of the passing heap one trace may use. */
 const passingShare = 1 / 8;
 
 /** One per thread. It has room for one trace of the largest size, or many small ones of the same total. */

@@ -61,7 +61,7 @@ suite("turns", () => {
 
   test("what ends within a slice does not wait", async () => {
     // The test before may have used up this round of the event loop.
-    await new Promise(resolve => setTimeout(resolve, 1));
+    await new Promise(resolve => setImmediate(resolve));
     let isLater = false;
     setImmediate(() => {
       isLater = true;

@@ -6,7 +6,7 @@ export type Vault = {
   seal(text: string, about: string): Buffer;
   /** Undefined if it was sealed with another key, for another row, or was modified. */
   open(sealed: Buffer, about: string): string | undefined;
-  /** A keyed hash of the text: whoever has the database alone cannot try texts. */
+  /** A keyed hash of the text: it cannot be guessed from the database alone. */
   hash(text: string): string;
 };
 
