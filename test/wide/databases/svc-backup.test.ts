@@ -239,7 +239,7 @@ suite("a backup of the running embedded database", async () => {
   });
 
   test("--check reads the whole file, and standard tools do too", async () => {
-    const { stdout } = await succeed(["restore", "--check", file], {});
+    const { stdout } = await succeed(["restore", "--check", file], envOf("keyless"));
     assert.match(
       stdout,
       /^Undamaged: \d+ rows, as of .+, of Onlooker \d+\.\d+\.\d+, with secret\.key\.\nSignature not checked, without a key here: .+\n$/,
