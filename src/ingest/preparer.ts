@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
 import { tellOfWork } from "../model/work.ts";
-import { FairQueue, type Owners } from "../threads/fair-queue.ts";
+import { FairQueue, nobody, type Owners } from "../threads/fair-queue.ts";
 import { preparingHeapMb } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 import { refusalOf } from "../threads/refusal-message.ts";
@@ -202,9 +202,6 @@ function lower(limits: DecodeLimits, max: Partial<DecodeLimits>): DecodeLimits {
     elementsMax: Math.min(elementsMax, limits.elementsMax),
   };
 }
-
-/** Of what no key sent, such as sample traces. */
-const nobody: Owners = ["", ""];
 
 function bodyOf(result: PrepareResult): PreparedBody {
   if (result.path === "canonical") return { ...result, batch: reviveBatch(result.batch) };

@@ -1,9 +1,7 @@
 // Limits the heap that open traces use in a thread: a semaphore of bytes. Accounts and their agents take turns at it.
-import { FairQueue, type Owners } from "../threads/fair-queue.ts";
+import { FairQueue, nobody, type Owners } from "../threads/fair-queue.ts";
 import { defaultTraceLimits, passingHeapBytes, type TraceLimits, traceHeapBytes } from "../threads/heap.ts";
 import { timeInRound } from "../threads/turns.ts";
-
-const nobody: Owners = ["", ""];
 
 /** A share of the heap. Releasing it twice is harmless. */
 export type Taken = {

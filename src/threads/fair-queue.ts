@@ -4,6 +4,9 @@
 /** An account and one of its agents or keys: an account with fifty has as many turns as one with a single one. */
 export type Owners = readonly [accountId: string, agentOrKeyId: string];
 
+/** Of work that no account asked for. */
+export const nobody: Owners = ["", ""];
+
 export class FairQueue<T> {
   readonly #accounts = new Map<string, Map<string, T[]>>();
 

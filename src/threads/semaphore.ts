@@ -1,14 +1,11 @@
 // Semaphore whose waiters take turns by account, and by agent; waiting can be aborted by a signal or a timeout.
 
-import { FairQueue, type Owners } from "./fair-queue.ts";
+import { FairQueue, nobody, type Owners } from "./fair-queue.ts";
 import type { Release, TakeOptions } from "./fair-semaphore.ts";
 
 type Grant = (release: Release) => void;
 
-/** Without owners, everyone waits in one line. */
-const nobody: Owners = ["", ""];
-
-/** All permits are free to anyone. */
+/** All permits are free to anyone. Without owners, everyone waits in one line. */
 export class Semaphore {
   readonly #count: number;
   readonly #waiting = new FairQueue<Grant>();

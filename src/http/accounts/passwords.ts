@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hashPassword, verifyPassword } from "better-auth/crypto";
 import { Refusal } from "../../model/refusal.ts";
-import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
+import { FairQueue, nobody, type Owners } from "../../threads/fair-queue.ts";
 import { networksOf } from "../client-ip.ts";
 import type { PasswordHashing } from "../deps.ts";
 
@@ -14,7 +14,6 @@ const waiting = new FairQueue<() => void>();
 
 /** The networks of the client whose password is hashed; the accounts library passes no request on. */
 const askedBy = new AsyncLocalStorage<Owners>();
-const nobody: Owners = ["", ""];
 
 /** Runs `work`, whose hashes wait in turn with those of other networks. */
 export function hashingFor<T>(ip: string, work: () => Promise<T>): Promise<T> {

@@ -72,7 +72,7 @@ export async function dropEmptied(
   for (const { name, to } of ranges) {
     if (to > limit || (await hasTraces(client, to))) return;
     await freeResources(client, name, to);
-    await briefly(client, [`drop table ${name}`]);
+    await briefly(client, [`drop table "${name}"`]);
     log.info({ range: name }, "Dropped a range of batches whose retention time is over");
   }
   await client.query("delete from range_drops where below = $1", [rows[0].below]);

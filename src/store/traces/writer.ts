@@ -1,7 +1,7 @@
 // Stores traces: concurrent requests share a statement and a commit, and are answered after it.
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
-import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
+import { FairQueue, nobody, type Owners } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
 import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
@@ -33,8 +33,6 @@ const crowd = 64;
 // A statement has a price of its own, so it waits for at most this many writes whose bodies have arrived, and not longer.
 const gatherMsDefault = 10;
 const bytesMax = 16 * 1024 * 1024;
-
-const nobody: Owners = ["", ""];
 
 type Waiting = {
   write: TraceWrite;
