@@ -75,8 +75,7 @@ class PlainJsonRequest {
     const bytes = this.#bytes;
     const { spansMax, elementsMax, tracesMax, nestingMax } = this.#limits;
     cursor.skip(plainJsonBegin);
-    // An element has at least one byte.
-    if (nestingMax < depthMin || bytes.length > elementsMax || tracesMax < 1 || !isUtf8(bytes)) throw unusual;
+    if (nestingMax < depthMin || tracesMax < 1 || !isUtf8(bytes)) throw unusual;
     cursor.open("[");
     if (!cursor.more("]")) throw unusual;
     this.#resourceSpans();
@@ -85,7 +84,8 @@ class PlainJsonRequest {
     if (cursor.at !== bytes.length) throw unusual;
     const spans = this.#spans;
     if (spans.length === 0 || spans.length > spansMax || this.#repeated > bytes.length) throw unusual;
-    if (this.#serviceName === "") throw unusual;
+    // With the object around them all.
+    if (cursor.elements + 1 > elementsMax || this.#serviceName === "") throw unusual;
     const traceId = bytes.toString("latin1", this.#traceIdAt, this.#traceIdAt + 32);
     return { serviceName: this.#serviceName, traceId, spans };
   }

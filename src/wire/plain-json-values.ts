@@ -74,6 +74,8 @@ export class JsonValues {
     const hash = hashOf(this.#bytes, from, to);
     keySet.add(owner, hash);
     cursor.skip(valueBegin);
+    // The object, and the comma between its fields.
+    cursor.elements += 2;
     const at = cursor.at;
     this.#anyValue(depth + 1);
     if (this.#bytes[cursor.at++] !== 125) throw unusual;

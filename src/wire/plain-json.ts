@@ -48,6 +48,8 @@ function hasControls(bytes: Buffer): boolean {
 export class JsonCursor {
   readonly #bytes: Buffer;
   at = 0;
+  /** Objects, lists and commas so far, as DecodeLimits counts them, but for those within tokens that were skipped. */
+  elements = 0;
   /** The last text, without its quotes, and whether it has escapes. */
   from = 0;
   to = 0;
@@ -71,6 +73,7 @@ export class JsonCursor {
 
   open(bracket: "{" | "["): void {
     if (this.#bytes[this.at++] !== bracket.charCodeAt(0)) throw unusual;
+    this.elements++;
   }
 
   /** Whether a field or an item follows; else it is closed. */
@@ -85,6 +88,7 @@ export class JsonCursor {
     if (isFirst) return true;
     if (byte !== 44) throw unusual;
     this.at++;
+    this.elements++;
     return true;
   }
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { differenceAsReceived, isAsReceived } from "../../fuzz/as-received.ts";
 import { prepareBody } from "../../src/ingest/prepare.ts";
 import type { PreparedBatch } from "../../src/ingest/prepared.ts";
+import { scanJson } from "../../src/wire/json-scan.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { readPlainJson } from "../../src/wire/otlp-plain-json.ts";
 import { exportedSpan, exportOf } from "../support/bodies.ts";
@@ -101,6 +102,23 @@ test("JSON that is invalid is refused, wherever the fault is", () => {
   }
   const latin1 = Buffer.from(one.replace("text", "t\u00e9xt"), "latin1");
   assert.throws(() => batchOf(latin1), { name: "Refusal", code: "VALIDATION_ERROR" });
+});
+
+test("JSON is plain up to the largest number of values, whatever its length", () => {
+  const values = [
+    { stringValue: "text".repeat(1_000) },
+    { arrayValue: { values: [{ stringValue: "item" }, { intValue: "1" }] } },
+    { arrayValue: { values: [] } },
+    { kvlistValue: { values: [text("inner", "text"), text("other", "text")] } },
+    {},
+  ];
+  const attributes = values.map((value, at) => ({ key: `k${at}`, value }));
+  const events = [{ name: "e", timeUnixNano: "1", attributes }];
+  const body = Buffer.from(JSON.stringify(exportOf([exportedSpan({ attributes, events })])));
+  const { elements } = scanJson(body, decodeLimits);
+  assert.ok(elements < body.length / 2);
+  assert.ok(readPlainJson(body, { ...decodeLimits, elementsMax: elements }));
+  assert.equal(readPlainJson(body, { ...decodeLimits, elementsMax: elements - 1 }), null);
 });
 
 test("whatever byte of a request changes, it is not plain unless it is as JSON.stringify would write it", () => {
