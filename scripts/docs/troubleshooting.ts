@@ -73,7 +73,7 @@ const notices: Record<Notice, [what: string, todo: string]> = {
   ],
   judged_earlier_revision: [
     "The trace changed after its last evaluation.",
-    "Send the conversation under a new identity to have it evaluated.",
+    "Send the conversation under a new identity to have it evaluated; the trace of a manual run can be re-evaluated.",
   ],
   trace_differs: [
     "In a manual run Onlooker received another HTTP status or reply than the trace has, and evaluated what it received.",
@@ -177,12 +177,12 @@ const callErrors: Record<AgentCallError["code"], [what: string, todo: string]> =
     "Check the agent's log.",
   ],
   http_status: [
-    "A status other than 2xx. The text of the reply is kept.",
-    "Check the agent, its headers and keys.",
+    "A status other than 2xx, such as a redirect that would drop the message. The text of the reply is kept.",
+    "Check the agent, its headers and keys; use the URL that a redirect leads to.",
   ],
   bad_reply: [
-    "No text where the connection looks for it.",
-    "Correct the JSON pointer; send a test message to see the reply.",
+    "No text where the connection looks for it, or [an error in place of a reply](manual-runs.md#replies-that-are-errors).",
+    "Correct the JSON pointer, or fix what the reason names; send a test message to see the reply.",
   ],
   no_reply: [
     "The connection reads the reply from the trace, and no trace with a reply arrived within the wait.",

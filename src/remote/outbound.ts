@@ -50,7 +50,8 @@ export type OutboundLimits = {
 export type Outbound = {
   /**
    * Rejects with OutboundRefused, with the reason of `init.signal` or the timeout, or with a TypeError whose cause says
-   * why the host could not be reached. Follows redirects; another origin gets only harmless headers.
+   * why the host could not be reached. Follows redirects, except those that would drop the body, which are returned; another
+   * origin gets only harmless headers.
    */
   fetch(url: string | URL, init?: OutboundInit, limits?: OutboundLimits): Promise<Response>;
   /** Aborts open calls. */
@@ -168,14 +169,14 @@ async function follow(
   for (let redirects = 0; ; redirects += 1) {
     const response = await send(dispatcher, hop, signal);
     const location = isRedirect(response.status) ? response.headers.get("location") : null;
-    if (location === null) return response;
+    if (location === null || (redirectsMax > 0 && dropsBody(response.status, hop.method))) return response;
     await response.body?.cancel();
     if (redirects === redirectsMax) {
       const much =
         redirectsMax === 0 ? "elsewhere, which is not followed" : `more than ${redirectsMax} times`;
       throw new OutboundRefused(`${first.url.host} redirects ${much}.`, response.status);
     }
-    hop = nextHop(hop, response.status, callable(location, hop.url));
+    hop = nextHop(hop, callable(location, hop.url));
   }
 }
 
@@ -211,18 +212,18 @@ const harmlessHeaders = new Set([
   "x-request-id",
 ]);
 
-/** As browsers do: a form that was posted is not sent again, other bodies are. */
-function nextHop(from: Hop, status: number, url: URL): Hop {
+/** Browsers would follow with a GET, as they do after a form was posted: what was asked would get lost. */
+function dropsBody(status: number, method: string): boolean {
+  if (method === "GET" || method === "HEAD") return false;
+  return status === 303 || ((status === 301 || status === 302) && method === "POST");
+}
+
+function nextHop(from: Hop, url: URL): Hop {
   const headers = new Headers(from.headers);
   if (url.origin !== from.url.origin) {
     for (const name of [...headers.keys()]) if (!harmlessHeaders.has(name)) headers.delete(name);
   }
-  const rewritten =
-    (status === 303 && from.method !== "GET" && from.method !== "HEAD") ||
-    ((status === 301 || status === 302) && from.method === "POST");
-  if (!rewritten) return { ...from, url, headers };
-  for (const name of [...headers.keys()]) if (name.startsWith("content-")) headers.delete(name);
-  return { url, method: "GET", headers, body: null };
+  return { ...from, url, headers };
 }
 
 /** The same reply; its body fails with OutboundTooLarge beyond the limit, and when `signal` is aborted. */

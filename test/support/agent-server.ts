@@ -185,4 +185,4 @@ export const crashing: AgentScript = (_request, response) => response.destroy();
 
 /** A redirect to a cloud provider's metadata address. */
 export const toMetadata: AgentScript = (_request, response) =>
-  response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end();
+  response.writeHead(307, { location: "http://169.254.169.254/latest/meta-data/" }).end();

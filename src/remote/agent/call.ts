@@ -42,10 +42,10 @@ export async function callAgent(
       reply.text = found.text;
       if (found.text === null) reply.error = { code: "bad_reply", reason: `The reply ${found.why}.` };
     } else {
-      reply.error = { code: "http_status", reason: `${host} answered with status ${response.status}.` };
+      reply.error = { code: "http_status", reason: statusReason(host, response) };
       const content = await decoded(response);
       // Error responses seldom have the shape of a reply.
-      reply.text = findText(content, place).text ?? (content || null);
+      reply.text = findText(content, place, reply.contentType).text ?? (content || null);
     }
   } catch (error) {
     reply.error = errorOf(error, host, reply.status, signal);
@@ -71,6 +71,12 @@ function withoutSecrets(text: string, { headers }: AgentConnection): string {
     secrets.filter(({ length }) => length >= secretCharsMin),
     text,
   );
+}
+
+function statusReason(host: string, { status, headers }: Response): string {
+  const isRedirect = [301, 302, 303].includes(status) && headers.has("location");
+  if (!isRedirect) return `${host} answered with status ${status}.`;
+  return `${host} answered with status ${status}, a redirect that would drop the message. Use the URL that it leads to.`;
 }
 
 function hostOf(connection: AgentConnection): string {

@@ -1,64 +1,92 @@
 // Extracts the text of an agent's reply: by a JSON pointer, at a product's usual location, or from an event stream.
-import { createParser } from "eventsource-parser";
 import type { ReplyLocation } from "../../model/agent/connection.ts";
 import { isRawInteger, parseRaw } from "../../model/json-exact.ts";
 import { beginningOf } from "../foreign-text.ts";
+import { valueAt as at } from "./json-pointer.ts";
+import { errorPlace, isHtml } from "./reply-errors.ts";
+import { type Found, readStream, unended } from "./reply-stream.ts";
 
 /** `product`: the location used by Flowise or Langflow. */
 export type TextLocation = ReplyLocation | { kind: "product"; product: "flowise" | "langflow" };
 
-/** `why` completes "The reply …". */
-export type Found = { text: string } | { text: null; why: string };
-
 /** Reads a reply to its end, or to the `[DONE]` of a stream of events. Rejects as reading the body does. */
 export async function readText(response: Response, place: TextLocation): Promise<Found> {
-  const isStream = /^text\/event-stream\b/i.test(beginningOf(response.headers.get("content-type")));
-  if (isStream && response.body) return inEvents(response.body, place);
-  return findText(await decoded(response), place);
-}
-
-/** The whole body, decoded by its charset. */
-export async function decoded(response: Response): Promise<string> {
-  const [, charset] =
-    /;\s*charset="?([^\s";]+)/i.exec(beginningOf(response.headers.get("content-type"))) ?? [];
-  const bytes = await response.arrayBuffer();
-  return decoderOf(charset).decode(bytes);
-}
-
-/** Falls back to UTF-8 for unknown charsets. */
-function decoderOf(charset = "utf-8"): InstanceType<typeof TextDecoder> {
+  const contentType = response.headers.get("content-type");
+  const isStream = /^text\/event-stream\b/i.test(beginningOf(contentType));
+  if (isStream && response.body) {
+    return readStream(response.body, {
+      parse: parsed,
+      plain: place.kind === "text" || place.kind === "auto",
+      whole: place.kind === "text",
+      pointer: place.kind === "json" ? place.pointer : "",
+      textIn: value => inValue(value, place).text,
+    });
+  }
+  const decoder = decoderOf(contentType, true);
   try {
-    return new TextDecoder(charset);
-  } catch {
-    return new TextDecoder();
+    return findText(decoder.decode(await response.arrayBuffer()), place, contentType);
+  } catch (error) {
+    if (!(error instanceof TypeError) || !isUndecodable(error)) throw error;
+    return { text: null, why: `is not valid ${decoder.encoding.toUpperCase()}` };
   }
 }
 
-export function findText(body: string, place: TextLocation): Found {
-  if (place.kind === "text" || place.kind === "trace") return { text: body };
+/** The whole body of a response whose status is an error already. */
+export async function decoded(response: Response): Promise<string> {
+  return decoderOf(response.headers.get("content-type")).decode(await response.arrayBuffer());
+}
+
+/** By the charset that the response names. Falls back to UTF-8 for unknown charsets. */
+function decoderOf(contentType: string | null, fatal = false): InstanceType<typeof TextDecoder> {
+  const [, charset = "utf-8"] = /;\s*charset="?([^\s";]+)/i.exec(beginningOf(contentType)) ?? [];
+  try {
+    return new TextDecoder(charset, { fatal });
+  } catch {
+    return new TextDecoder("utf-8", { fatal });
+  }
+}
+
+function isUndecodable(error: TypeError): boolean {
+  return "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA";
+}
+
+export function findText(body: string, place: TextLocation, contentType: string | null): Found {
+  if (place.kind === "text" || place.kind === "trace") return inText(body, contentType);
   if (body.trim() === "") return { text: null, why: "is empty" };
   const value = parsed(body);
   if (value !== undefined) return inValue(value, place);
-  // Sign-in pages, proxy errors and dashboards may all have status 200.
-  if (/^\s*<(?:!doctype\s|html\b)/i.test(beginningOf(body))) return { text: null, why: "is a web page" };
+  if (isHtml(body, contentType)) return { text: null, why: "is HTML, not JSON" };
   return place.kind === "auto" ? inLines(body) : { text: null, why: "is not JSON" };
 }
 
-function inValue(value: unknown, place: Exclude<TextLocation, { kind: "text" | "trace" }>): Found {
-  if (place.kind === "json") {
-    const text = textOf(at(value, place.pointer));
-    if (text !== undefined) return { text };
-    return { text: null, why: `has no text at ${place.pointer || "its top"}` };
+function inText(body: string, contentType: string | null): Found {
+  if (isHtml(body, contentType)) return { text: null, why: "is HTML, not plain text" };
+  const error = /^\s*\{/.test(body) ? errorPlace(parsed(body)) : undefined;
+  return error === undefined ? { text: body } : errorFound(error);
+}
+
+function errorFound(place: string): Found {
+  return { text: null, why: `has an error at ${place}` };
+}
+
+function inValue(value: unknown, place: TextLocation): Found {
+  if (place.kind === "product") return inProduct(value, place.product);
+  if (place.kind !== "json") return inItem(value);
+  const { pointer } = place;
+  const error = errorPlace(value, pointer);
+  if (error !== undefined) return errorFound(error);
+  const text = textOf(at(value, pointer));
+  return text === undefined ? { text: null, why: `has no text at ${pointer || "its top"}` } : { text };
+}
+
+function inProduct(value: unknown, product: "flowise" | "langflow"): Found {
+  const error = errorPlace(value);
+  if (error !== undefined) return errorFound(error);
+  if (product === "langflow" && outputsOf(value).some(isFailedOutput)) {
+    return { text: null, why: "is an error of a component" };
   }
-  if (place.kind === "product") {
-    if (hasError(value)) return { text: null, why: "is an error" };
-    if (place.product === "langflow" && outputsOf(value).some(isFailedOutput)) {
-      return { text: null, why: "is an error of a component" };
-    }
-    const text = place.product === "flowise" ? firstText(value, flowisePointers) : inOutputs(value);
-    return text === undefined ? { text: null, why: `is not one of ${names[place.product]}'s` } : { text };
-  }
-  return inItem(value);
+  const text = product === "flowise" ? firstText(value, flowisePointers)?.text : inOutputs(value);
+  return text === undefined ? { text: null, why: `is not one of ${names[product]}'s` } : { text };
 }
 
 const names = { flowise: "Flowise", langflow: "Langflow" };
@@ -80,7 +108,7 @@ const langflowPointers = [
 /** The text of the first output that has one: outputs of branches not taken are empty. */
 function inOutputs(value: unknown): string | undefined {
   return outputsOf(value)
-    .map(output => firstText(output, langflowPointers))
+    .map(output => firstText(output, langflowPointers)?.text)
     .find(text => text !== undefined);
 }
 
@@ -93,8 +121,10 @@ function outputsOf(value: unknown): unknown[] {
 
 /** Langflow answers 200 with a message that is marked as an error. */
 function isFailedOutput(output: unknown): boolean {
-  return ["/results/message", "/results/message/data"].some(
-    message => at(output, `${message}/error`) === true || at(output, `${message}/category`) === "error",
+  const messages = ["/results/message", "/results/message/data"];
+  return (
+    errorPlace(output, messages[1]) !== undefined ||
+    messages.some(message => at(output, `${message}/category`) === "error")
   );
 }
 
@@ -115,19 +145,17 @@ function inItem(value: unknown): Found {
   const item = Array.isArray(value) ? value[0] : value;
   const why = ownWordOf(item);
   if (why !== undefined) return { text: null, why };
-  if (["", "/json", "/body", "/data"].some(within => hasError(at(item, within)))) {
-    return { text: null, why: "is an error" };
-  }
   const own = textOf(item);
-  const text = own ?? firstText(item, usualPointers) ?? firstText(item, nested(usualPointers));
-  return text === undefined ? { text: null, why: "has no text under a usual name such as output" } : { text };
+  const found =
+    own === undefined
+      ? (firstText(item, usualPointers) ?? firstText(item, nested(usualPointers)))
+      : { text: own, pointer: "" };
+  const error = [...envelopes, found?.pointer ?? ""].map(within => errorPlace(item, within)).find(Boolean);
+  if (error !== undefined) return errorFound(error);
+  return found ? { text: found.text } : { text: null, why: "has no text under a usual name such as output" };
 }
 
-/** `error: true`, or an error as a text or an object; false, null and empty ones say that there is none. */
-function hasError(value: unknown): boolean {
-  const error = at(value, "/error");
-  return typeof error === "object" && error !== null ? Object.keys(error).length > 0 : Boolean(error);
-}
+const envelopes = ["/json", "/body", "/data"];
 
 /** n8n's own messages in place of a workflow's output, which it sends with status 200. */
 function ownWordOf(item: unknown): string | undefined {
@@ -145,10 +173,8 @@ function ownWordOf(item: unknown): string | undefined {
   return type === "begin" || type === "item" ? unended : undefined;
 }
 
-const unended = "is a stream that broke off before its end";
-
 function nested(pointers: string[]): string[] {
-  return ["/json", "/body", "/data"].flatMap(above => pointers.map(pointer => above + pointer));
+  return envelopes.flatMap(above => pointers.map(pointer => above + pointer));
 }
 
 const chunkTypes: unknown[] = ["begin", "item", "end", "error", "keepalive"];
@@ -175,56 +201,11 @@ function inLines(body: string): Found {
   return { text: parts.join("") };
 }
 
-/**
- * Joins the texts of a stream's events; events without text are skipped. Stops reading after `[DONE]`, because some servers
- * then leave the connection open. Events are parsed as they arrive, so that other work of the thread can run in between.
- */
-async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextLocation): Promise<Found> {
-  const parts: string[] = [];
-  let [done, broken] = [false, false];
-  // The last chunk of a chat completion has a finish reason.
-  let [isUnfinished, isFinished] = [false, false];
-  const parser = createParser({
-    onEvent({ event, data }) {
-      done ||= data.trim() === "[DONE]";
-      if (done) return;
-      const { text, isError, finish } = inEvent(data, place);
-      broken ||= isError || event === "error";
-      isUnfinished ||= finish === null;
-      isFinished ||= typeof finish === "string";
-      if (text !== null) parts.push(text);
-    },
-  });
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    parser.feed(chunk);
-    if (done) break;
-  }
-  // The end of the stream also ends the last event.
-  parser.feed("\n\n");
-  // A partial reply is an error.
-  if (broken) return { text: null, why: "is a stream with an error in it" };
-  if (isUnfinished && !isFinished && !done) return { text: null, why: unended };
-  if (parts.length > 0) return { text: parts.join("") };
-  const where = place.kind === "json" ? ` at ${place.pointer || "its top"}` : "";
-  return { text: null, why: `is a stream in which no event has a text${where}` };
-}
-
-type EventFound = { text: string | null; isError: boolean; finish?: unknown };
-
-/** `isError`: its data says so, as servers of completions do. `finish`: null in chunks before the last. */
-function inEvent(data: string, place: TextLocation): EventFound {
-  if (place.kind === "text" || place.kind === "trace") return { text: data, isError: false };
-  const value = parsed(data);
-  if (value === undefined) return { text: place.kind === "auto" ? data : null, isError: false };
-  const finish = at(value, "/choices/0/finish_reason");
-  return { text: inValue(value, place).text, isError: Boolean(at(value, "/error")), finish };
-}
-
-function firstText(value: unknown, pointers: string[]): string | undefined {
+function firstText(value: unknown, pointers: string[]): { text: string; pointer: string } | undefined {
   for (const pointer of pointers) {
     const found = at(value, pointer);
     const text = textOf(found) ?? (structured.test(pointer) ? jsonOf(found) : undefined);
-    if (text !== undefined) return text;
+    if (text !== undefined) return { text, pointer };
   }
   return undefined;
 }
@@ -240,18 +221,6 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (isRawInteger(value)) return value.rawJSON;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
-}
-
-/** The value at an RFC 6901 pointer; undefined if there is none. */
-function at(value: unknown, pointer: string): unknown {
-  let found = value;
-  for (const step of pointer.split("/").slice(1)) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    if (Array.isArray(found) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
-    found = (found as Record<string, unknown>)[key];
-  }
-  return found;
 }
 
 function parsed(text: string): unknown {

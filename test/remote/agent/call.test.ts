@@ -156,9 +156,9 @@ suite("an HTTP agent", () => {
     assert.deepEqual([reply.text, reply.error], ["Héllo\n\nyou, and all", null]);
   });
 
-  for (const [name, event] of [
-    ["an event of that name", 'event: error\ndata: {"message": "out of order"}\n\n'],
-    ["its data", 'data: {"error": {"message": "out of order"}}\n\n'],
+  for (const [name, event, why] of [
+    ["an event of that name", 'event: error\ndata: {"message": "out of order"}\n\n', "the event error"],
+    ["its data", 'data: {"error": {"message": "out of order"}}\n\n', "an event with an error at /error"],
   ]) {
     test(`a stream that reports an error by ${name} is not a reply, whatever came before`, async () => {
       const { reply } = await call(
@@ -170,7 +170,7 @@ suite("an HTTP agent", () => {
       );
       assert.deepEqual(
         [reply.text, reply.error],
-        [null, { code: "bad_reply", reason: "The reply is a stream with an error in it." }],
+        [null, { code: "bad_reply", reason: `The reply is a stream that failed: it has ${why}.` }],
       );
     });
   }
@@ -234,6 +234,201 @@ suite("an HTTP agent", () => {
       assert.deepEqual([reply.text, reply.error?.code], [text, text === null ? "bad_reply" : undefined]);
     });
   }
+});
+
+suite("what looks like a reply", () => {
+  const plain = { reply: { kind: "text" } };
+  const at = (pointer: string) => ({ reply: { kind: "json", pointer } });
+  const answered = (type: string, body: string | Buffer, to: AgentConnection) =>
+    call((_request, response) => response.writeHead(200, { "content-type": type }).end(body), to);
+  const page = "<!-- 1 -->\n<!DOCTYPE html><html><body>Sign in</body></html>";
+  const json = "application/json";
+
+  const errors: [name: string, type: string, body: string | Buffer, document: object, why: string][] = [
+    ["a page", "text/plain", page, plain, "is HTML, not plain text"],
+    ["a fragment", "text/html", "<h1>502 Bad Gateway</h1>", plain, "is HTML, not plain text"],
+    ["a page for JSON", "text/html", page, {}, "is HTML, not JSON"],
+    ["Latin-1", json, Buffer.from('{"reply":"Größe"}', "latin1"), {}, "is not valid UTF-8"],
+    [
+      "a text cut in a character",
+      "text/plain",
+      Buffer.from("Größe").subarray(0, 3),
+      plain,
+      "is not valid UTF-8",
+    ],
+    [
+      "an error beside the text",
+      json,
+      '{"reply":"Sorry","error":"Overloaded"}',
+      {},
+      "has an error at /error",
+    ],
+    ["an error in its place", json, '{"error":{"code":1}}', {}, "has an error at /error"],
+    ["an error for plain text", json, ' {"error":true}', plain, "has an error at /error"],
+    [
+      "an error around the text",
+      json,
+      '{"choices":[{"error":{"code":502},"message":{"content":"Hel"}}]}',
+      at("/choices/0/message/content"),
+      "has an error at /choices/0/error",
+    ],
+  ];
+  for (const [name, type, body, document, why] of errors) {
+    test(`is an agent error: ${name}`, async () => {
+      const { error, text } = (await answered(type, body, http(document))).reply;
+      assert.deepEqual([text, error], [null, { code: "bad_reply", reason: `The reply ${why}.` }]);
+    });
+  }
+
+  const replies: [type: string, body: string, document: object, text: string][] = [
+    // Flask and Express send plain text as text/html.
+    ["text/html; charset=utf-8", "Hello", plain, "Hello"],
+    ["text/plain", "Use <html> as the root element.", plain, "Use <html> as the root element."],
+    ["text/html", '{"reply":"<p>Hello</p>"}', {}, "<p>Hello</p>"],
+    [json, '{"reply":"Hello","error":[],"data":{"error":"x"}}', {}, "Hello"],
+    [json, '{"reply":"Hello","error":" "}', {}, "Hello"],
+    [json, '{"error":{"text":"Hello"}}', at("/error/text"), "Hello"],
+    ["text/plain; charset=iso-8859-1", "Hello", plain, "Hello"],
+  ];
+  for (const [type, body, document, text] of replies) {
+    test(`is one: ${body} as ${type}`, async () => {
+      const { reply } = await answered(type, body, http(document));
+      assert.deepEqual([reply.text, reply.error], [text, null]);
+    });
+  }
+
+  for (const status of [301, 302, 303]) {
+    test(`is an agent error after ${status}, which would drop the message`, async () => {
+      const { reply } = await call((_request, response) => {
+        response.writeHead(status, { location: "/login" }).end("Moved");
+      }, http(plain));
+      assert.deepEqual([reply.status, reply.error?.code, agent.requests.length], [status, "http_status", 1]);
+      assert.match(reply.error!.reason, /a redirect that would drop the message/);
+    });
+  }
+});
+
+suite("a stream", () => {
+  const streamed = async (pointer: string, ...events: (object | string)[]) => {
+    const body = events.map(event =>
+      typeof event === "string" ? `${event}\n\n` : `data: ${JSON.stringify(event)}\n\n`,
+    );
+    const { reply } = await call(
+      (_request, response) =>
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(body.join("")),
+      http({ reply: { kind: "json", pointer } }),
+    );
+    return reply;
+  };
+
+  const failures: [name: string, pointer: string, text: object, failure: object | string, why: string][] = [
+    [
+      "Dify",
+      "/answer",
+      { event: "message", answer: "Hel" },
+      { event: "error", message: "x" },
+      "the event error",
+    ],
+    [
+      "a Dify workflow",
+      "/answer",
+      { event: "message", answer: "Hel" },
+      { event: "workflow_finished", data: { status: "failed" } },
+      "an event with an error at /data/status",
+    ],
+    [
+      "the AI SDK",
+      "/delta",
+      { type: "text-delta", delta: "Hel" },
+      { type: "error", errorText: "x" },
+      "the event error",
+    ],
+    [
+      "AG-UI",
+      "/delta",
+      { type: "TEXT_MESSAGE_CONTENT", delta: "Hel" },
+      { type: "RUN_ERROR", message: "x" },
+      "the event RUN_ERROR",
+    ],
+    [
+      "the Responses API",
+      "/delta",
+      { type: "response.output_text.delta", delta: "Hel" },
+      { type: "response.failed", response: { error: {} } },
+      "the event response.failed",
+    ],
+    ["Flowise", "/data", { event: "token", data: "Hel" }, { event: "error", data: "x" }, "the event error"],
+    [
+      "the Messages API",
+      "/delta/text",
+      { type: "content_block_delta", delta: { type: "text_delta", text: "Hel" } },
+      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}',
+      "the event error",
+    ],
+    [
+      "Assistants",
+      "/delta/content/0/text/value",
+      { delta: { content: [{ text: { value: "Hel" } }] } },
+      "event: thread.run.failed\ndata: {}",
+      "the event thread.run.failed",
+    ],
+    [
+      "chunks of completions",
+      "/choices/0/delta/content",
+      { choices: [{ delta: { content: "Hel" }, finish_reason: null }] },
+      { choices: [{ delta: {}, finish_reason: "error" }] },
+      "an event with an error at /choices/0/finish_reason",
+    ],
+  ];
+  for (const [name, pointer, text, failure, why] of failures) {
+    test(`fails by its own events, as of ${name}`, async () => {
+      const { error } = await streamed(pointer, text, failure, "data: [DONE]");
+      assert.equal(error?.reason, `The reply is a stream that failed: it has ${why}.`);
+    });
+  }
+
+  test("goes on after a tool that failed, which the agent handles", async () => {
+    const reply = await streamed(
+      "/delta",
+      { type: "tool-output-error", errorText: "x" },
+      { type: "tool-error", error: { message: "x" } },
+      { type: "response.mcp_call.failed" },
+      { type: "text-delta", delta: "Hello" },
+    );
+    assert.deepEqual([reply.text, reply.error], ["Hello", null]);
+  });
+
+  test("has no reasoning and no arguments of calls in its text", async () => {
+    const asides = [
+      { type: "reasoning-delta", delta: "a" },
+      { type: "tool-input-delta", delta: "b" },
+      { type: "response.reasoning_summary_text.delta", delta: "c" },
+      { type: "response.reasoning_text.delta", delta: "d" },
+      { type: "response.function_call_arguments.delta", delta: "e" },
+      { type: "response.mcp_call_arguments.delta", delta: "f" },
+      { type: "response.code_interpreter_call_code.delta", delta: "g" },
+      { type: "TOOL_CALL_ARGS", delta: "h" },
+      { type: "THINKING_TEXT_MESSAGE_CONTENT", delta: "i" },
+      'event: reasoning\ndata: {"delta":"j"}',
+    ];
+    const said = [
+      { type: "text-delta", delta: "Hel" },
+      { type: "response.output_text.delta", delta: "lo" },
+      { type: "response.refusal.delta", delta: ", no" },
+    ];
+    assert.equal((await streamed("/delta", ...asides, ...said)).text, "Hello, no");
+  });
+
+  test("of bytes that are not UTF-8 is no reply", async () => {
+    const { reply } = await call(
+      (_request, response) =>
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .end(Buffer.from('data: {"reply":"Größe"}\n\n', "latin1")),
+      http(),
+    );
+    assert.equal(reply.error?.reason, "The reply is a stream that is not valid UTF-8.");
+  });
 });
 
 suite("a reply in the trace", () => {
@@ -443,7 +638,7 @@ suite("what goes wrong", () => {
       [200, "", "is empty"],
       [200, " \n", "is empty"],
       [204, "", "is empty"],
-      [200, "<html><body>Sign in</body></html>", "is a web page"],
+      [200, "<html><body>Sign in</body></html>", "is HTML, not JSON"],
     ] as const) {
       const { reply } = await call((_request, response) => response.writeHead(status).end(body), http());
       assert.deepEqual(
