@@ -4,6 +4,7 @@ import type { HeapSemaphore, Taken } from "./load/heap-semaphore.ts";
 import { type ReadBy, sameReadBy } from "./model/agent/read-by.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { Refusal } from "./model/refusal.ts";
+import type { SentMessage } from "./model/run/launch.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
 import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
 import { tellOfWork } from "./model/work.ts";
@@ -12,6 +13,7 @@ import type { TraceReading } from "./reading/conventions/read-trace.ts";
 import { translateSpans } from "./reading/conventions/translate.ts";
 import { columnsOf, rulesOf } from "./reading/derived/columns.ts";
 import { derive } from "./reading/derived/derive.ts";
+import { withSentMessage } from "./reading/derived/sent-message.ts";
 import { mayBeRedacted } from "./reading/derived/text-redactions.ts";
 import { markTrace } from "./reading/marks.ts";
 import type { Database } from "./store/db.ts";
@@ -30,6 +32,8 @@ export type LoadedTrace = ReadBy & {
   revision: number;
   /** Whether the row's columns were derived from an earlier revision. */
   stale: boolean;
+  /** The message that made it, if it is the trace of a manual run. */
+  sent: SentMessage | null;
   /** As it is stored. */
   trace: MergedTrace;
   /** What its conventions say; null if they recognize no span. */
@@ -248,7 +252,7 @@ function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTr
   for (batches.reverse(); batches.length > 0; ) opened.push(readStored(batches.pop()!));
   const merged = mergeBatches(opened, path);
   const stale = derivedRevision !== revision;
-  const { keptBytes, ...values } = read(merged, trace);
+  const { keptBytes, ...values } = read(merged, trace, trace.sent);
   return { ...trace, ...values, stale, trace: merged, heapBytes: heapBytes + keptBytes };
 }
 
@@ -256,7 +260,7 @@ function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTr
 export function readAgain(loaded: LoadedTrace, { conventions, conventionRules }: ReadBy): LoadedTrace {
   const by = { conventions, conventionRules };
   if (sameReadBy(by, loaded)) return loaded;
-  const { keptBytes: _, ...values } = read(loaded.trace, by);
+  const { keptBytes: _, ...values } = read(loaded.trace, by, loaded.sent);
   return { ...loaded, ...values, ...by };
 }
 
@@ -267,7 +271,7 @@ export type MarkedTrace = Pick<LoadedTrace, "read" | "derived">;
 export function readMarked(loaded: LoadedTrace): MarkedTrace | null {
   if (loaded.heapBytes > markedHeapMax) return null;
   const marked = markTrace(loaded.trace);
-  return marked && read(marked, loaded);
+  return marked && read(marked, loaded, loaded.sent);
 }
 
 /** What checks copy of the trace is marked by. */
@@ -281,12 +285,14 @@ export function twinOf(loaded: LoadedTrace): () => { spans: Span[]; derived: Der
 /** It was not reserved; traces are usually a hundredth of it. */
 const markedHeapMax = 32 * 1024 * 1024;
 
-function read(stored: MergedTrace, by: ReadBy) {
+function read(stored: MergedTrace, by: ReadBy, sent: SentMessage | null) {
   const allowance = new ValueAllowance();
   const { trace, reading } = readTraceBy(stored, by, allowance);
   const derived = derive(trace, allowance, reading);
   const read = reading ? { ...trace, spans: translateSpans(trace.spans, reading) } : trace;
-  return { reading, read, derived, keptBytes: keptValuesBytes(allowance.used) };
+  const seen =
+    sent && !stored.content ? withSentMessage({ trace: read, derived }, sent) : { trace: read, derived };
+  return { reading, read: seen.trace, derived: seen.derived, keptBytes: keptValuesBytes(allowance.used) };
 }
 
 /** What the columns of its row should be. */

@@ -23,7 +23,7 @@ function counting(): { loads: string[]; released: string[]; hold: AcquireVersion
         conventionRules: [],
         derived: derive(trace),
       };
-      const loaded = { traceId, ...owners, revision, stale: false, ...read };
+      const loaded = { traceId, ...owners, revision, stale: false, sent: null, ...read };
       const release = () => void released.push(`${traceId}${revision}`);
       return { loaded: { ...loaded, heapBytes: 1_000 }, release };
     },

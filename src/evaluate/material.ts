@@ -12,6 +12,7 @@ import {
   shownIn,
 } from "../model/judge/material.ts";
 import { quotable } from "../model/judge/prompt-bounds.ts";
+import { receivedAttributes } from "../model/run/received.ts";
 import { compareNanos } from "../model/trace/times.ts";
 import type { Derived, FoundText, Span } from "../model/trace/trace.ts";
 import { toolNameOf } from "../reading/span/conversation.ts";
@@ -130,12 +131,17 @@ function withoutLater(items: ConversationItem[], { spanId }: FoundText, spans: S
 /** The conversation of a trace, or of all turns of a manual run up to this one. */
 function turnsOf(view: TraceView): Conversation {
   const turns = view.turns ?? [...view.earlier, view];
-  if (turns.length === 1) return conversationOf(turns[0]!.spans);
+  if (turns.length === 1) {
+    const { items, complete } = conversationOf(turns[0]!.spans);
+    return { items: withSent(items, turns[0]!.derived), complete };
+  }
   const all: Conversation = { items: [], complete: true };
   for (const [at, turn] of turns.entries()) {
     const { items, complete } = conversationOf(turn.spans);
     const fresh = at === 0 ? items : withoutHistory(items, turn.derived, all.items);
-    all.items.push(...(at === turns.length - 1 ? fresh : withEnds(fresh, turn.derived)));
+    all.items.push(
+      ...(at === turns.length - 1 ? withSent(fresh, turn.derived) : withEnds(fresh, turn.derived)),
+    );
     all.complete &&= complete;
   }
   return all;
@@ -166,6 +172,13 @@ function withEnds(items: ConversationItem[], { userInput, judgedText }: Derived)
     ...items,
     ...(judgedText && !has(["assistant"], judgedText) ? [{ kind: "assistant" as const, ...judgedText }] : []),
   ];
+}
+
+/** With the message that a manual run sent, if the agent gave its model another prompt. */
+function withSent(items: ConversationItem[], { userInput }: Derived): ConversationItem[] {
+  if (userInput?.attribute !== receivedAttributes.input || indexOfInput(items, userInput) !== -1)
+    return items;
+  return [{ kind: "user", ...userInput }, ...items];
 }
 
 /** -1 if no message of the user is the input. */

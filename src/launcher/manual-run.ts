@@ -5,9 +5,12 @@ import type { Twin } from "../evaluate/redacted-copies.ts";
 import { TraceView } from "../evaluate/trace-view.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
-import { type LoadedTrace, readAgain, readMarked } from "../load.ts";
+import { derivationOf, type LoadedTrace, readAgain, readMarked } from "../load.ts";
 import type { RunTurn } from "../model/run/launch.ts";
+import { receivedAttributes } from "../model/run/received.ts";
 import type { Verdict } from "../model/run/run.ts";
+import { hasRoot } from "../model/run/sent-trace.ts";
+import { observedMark } from "../model/trace/trace.ts";
 import { markPlaces } from "../reading/marks.ts";
 import { systemClock } from "../remote/clock.ts";
 import { judgeOfRun } from "../run/admission.ts";
@@ -20,6 +23,8 @@ import {
   type ManualWait,
   saveTurnsDone,
 } from "../store/runs/manual-runs.ts";
+import { updateColumns } from "../store/traces/stale.ts";
+import { replyIn } from "./await-trace.ts";
 import type { LaunchDeadlines } from "./deadlines.ts";
 import { openTraces } from "./open-traces.ts";
 import { saveRedacted } from "./redact-turn.ts";
@@ -58,32 +63,53 @@ export async function executeManualRun(
     const begun = run.detail ? decodeDetail(run.detail) : undefined;
     const traces = begun ? opened.traces.map(trace => readAgain(trace, readByOf(begun))) : opened.traces;
     const last = traces.at(-1)!;
-    await saveDifferences(deps, run, turns, traces, signal);
+    await retryTransient(signal, () =>
+      updateColumns(deps.db, opened.traces.filter(isSentTold).map(derivationOf)),
+    );
+    for (const [at, turn] of turns.entries()) await saveSeen(deps, run, turn, traces[at]!, signal);
     const { verdict, wait } = await evaluate(deps, leased, turns, traces, signal);
     if (signal.aborted) return undefined;
     if (wait) return { wait };
-    const { traceId, revision } = last;
-    return { judged: { traceId, revision, verdict, outage: isOutage(verdict, null) } };
+    const revisions = traces.map(({ revision }) => revision);
+    return { judged: { traceId: last.traceId, revisions, verdict, outage: isOutage(verdict, null) } };
   } finally {
     opened.release();
   }
 }
 
-/** Stores what each trace that the agent sent says otherwise than its call. */
-async function saveDifferences(
+/** Whether lists are to show the message that was sent instead of what the trace says. */
+function isSentTold({ derived }: LoadedTrace): boolean {
+  return derived.userInput?.attribute === receivedAttributes.input;
+}
+
+/**
+ * Stores what the trace shows of a turn: what it says otherwise than the call and, where it came or changed after the wait,
+ * that it came, and the reply that is read from it.
+ */
+async function saveSeen(
   deps: ManualRunDeps,
   run: ManualRun,
-  turns: RunTurn[],
-  traces: LoadedTrace[],
+  turn: RunTurn,
+  loaded: LoadedTrace,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const [at, turn] of turns.entries()) {
-    const differences = turn.arrived ? differencesOf(traces[at]!.derived, turn) : {};
-    if (Object.keys(differences).length === 0) continue;
-    Object.assign(turn, differences);
-    await saveRedacted(deps, run, turn, signal);
-    deps.onTurn(run, turn);
+  const before = JSON.stringify(turn);
+  turn.arrived = loaded.trace.metadata?.[observedMark] !== true;
+  const isLast = turn.turn === run.test.turns.length;
+  const mayReply = turn.error === null || (turn.error.code === "no_reply" && isLast);
+  if (
+    turn.replyFrom === "trace" &&
+    turn.arrived &&
+    mayReply &&
+    hasRoot(loaded.trace.spans, turn.w3cTraceId)
+  ) {
+    Object.assign(turn, replyIn(loaded));
   }
+  const differences = turn.arrived ? differencesOf(loaded.derived, turn) : {};
+  Object.assign(turn, { statusInTrace: undefined, replyInTrace: undefined, ...differences });
+  if (JSON.stringify(turn) === before) return;
+  await saveRedacted(deps, run, turn, signal);
+  deps.onTurn(run, turn);
 }
 
 /** With marks around what was redacted in traces and replies. */

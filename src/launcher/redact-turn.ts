@@ -1,7 +1,7 @@
 // Stores a turn of a manual run with what the agent said redacted by the rules of its project.
 
 import type { StoringRules } from "../model/privacy.ts";
-import type { RunTurn } from "../model/run/launch.ts";
+import type { RedactedTurn } from "../model/run/launch.ts";
 import { redactorOf } from "../redaction/of-project.ts";
 import type { Database } from "../store/db.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
@@ -19,7 +19,7 @@ const triesMax = 10;
 export async function saveRedacted(
   { db, storingOf }: StoringOf & { db: Database },
   run: Pick<ManualRun, "id" | "agentId">,
-  turn: RunTurn,
+  turn: RedactedTurn,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (let tries = 1; ; tries++) {
@@ -31,9 +31,11 @@ export async function saveRedacted(
   }
 }
 
-function redactTurn(turn: RunTurn, storing: StoringRules | null): void {
+function redactTurn(turn: RedactedTurn, storing: StoringRules | null): void {
   const redactor = storing && redactorOf(storing);
   if (!redactor) return;
+  const sent = redactor.text(turn.input);
+  if (sent.found.length > 0) turn.sent = { text: sent.text, redactions: sent.found };
   if (turn.text) {
     const { text, found } = redactor.text(turn.text);
     turn.text = text;

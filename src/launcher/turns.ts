@@ -1,18 +1,15 @@
 // Sends the turns of a manual run one by one, and waits for the trace of each, or builds one from request and reply.
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { type IntakeBy, intakeOf } from "../ingest/intake.ts";
 import { prepareBatch } from "../ingest/prepare.ts";
 import { whileChanging } from "../ingest/while-changing.ts";
-import { readMarked } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
 import { readByNothing } from "../model/agent/read-by.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { observedTurn } from "../model/run/observed-turn.ts";
-import { redactionsIn } from "../reading/marks.ts";
+import { traceparentOf } from "../model/run/sent-trace.ts";
 import { findAgent } from "../store/accounts/agents.ts";
 import type { Database } from "../store/db.ts";
 import { newId } from "../store/new-id.ts";
@@ -21,17 +18,16 @@ import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-ru
 import { findArrived, listWholeTurns } from "../store/runs/turns.ts";
 import { placeOf } from "../store/scale/places.ts";
 import { insertTraces } from "../store/traces/insert.ts";
+import { nameByOtlpId } from "../store/traces/otlp-ids.ts";
 import { deleteTrace, findTraceSize } from "../store/traces/read.ts";
-import { type OpenDeps, openTraces } from "./open-traces.ts";
+import { type AwaitDeps, awaitTrace, noReply } from "./await-trace.ts";
 import { type StoringOf, saveRedacted } from "./redact-turn.ts";
 import { retryTransient } from "./retry.ts";
 
-export type TurnDeps = OpenDeps &
+export type TurnDeps = AwaitDeps &
   StoringOf & {
     /** Errors are part of the reply; throws a Refusal if the agent can no longer be called. */
     call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
-    /** An OTLP trace is complete once no batch has arrived for this long. */
-    debounceMs: number;
     /** Limit of the traces of all turns together, the same as for one trace. */
     traceBytesMax: number;
     /** Called when a turn begins, and when its reply or its trace is known. */
@@ -117,7 +113,7 @@ async function sendTurn(
     history: [...history],
     conversationId: `run-${run.id}`,
     requestId: turn.requestId,
-    traceparent: `00-${turn.w3cTraceId}-${randomBytes(8).toString("hex")}-01`,
+    traceparent: traceparentOf(turn.w3cTraceId),
   };
   const answered = await deps.call(run.agentId, sent, signal);
   if (signal.aborted) return undefined;
@@ -128,17 +124,18 @@ async function sendTurn(
   await saveRedacted(deps, run, turn, signal);
   deps.onTurn(run, turn);
 
-  const arrived = await awaitTrace(deps, leased, turn, traceWaitMs(reply, leased.waitMs), signal);
+  const waitMs = traceWaitMs(reply, leased.waitMs);
+  const waitFrom = performance.now();
+  const arrived = await awaitTrace(deps, leased, turn, waitMs, signal);
   if (signal.aborted) return undefined;
   if (reply.fromTrace && !reply.error) {
-    const read = await readReply(deps, arrived, leased.waitMs, signal);
-    if (signal.aborted) return undefined;
-    const { redactions, ...said } = read;
+    const { redactions, ...said } = arrived?.reply ?? noReply(leased.waitMs);
     reply = limited({ ...reply, ...said });
     Object.assign(turn, replyFields(reply), { redactions });
   }
+  if (waitMs > 0 && !arrived?.reply) turn.waitedMs = Math.round(performance.now() - waitFrom);
   const stored = arrived
-    ? { traceId: arrived, arrived: true }
+    ? { traceId: arrived.traceId, arrived: true }
     : await storeObserved(deps, run, turn, sent, reply, signal);
   Object.assign(turn, stored);
   if (!(await saveRedacted(deps, run, turn, signal))) {
@@ -153,31 +150,6 @@ async function sendTurn(
     said: reply.text ?? "",
     bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)),
   };
-}
-
-/** Reads the reply from the agent's trace. Opens it alone and releases it at once, so that runs cannot deadlock. */
-async function readReply(
-  deps: TurnDeps,
-  traceId: string | undefined,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<Pick<AgentReply, "text" | "error"> & { redactions?: PlacesOfRule[] }> {
-  const opened = traceId === undefined ? undefined : await openTraces(deps, [traceId], signal);
-  try {
-    const trace = opened?.traces[0];
-    if (trace?.trace.content) return { text: null, error: null };
-    const { judgedText, responseText } = trace?.derived ?? {};
-    const text = (judgedText ?? responseText)?.text;
-    const marked = text && trace && readMarked(trace)?.derived;
-    if (text) {
-      const redactions = redactionsIn(text, marked && (marked.judgedText ?? marked.responseText)?.text);
-      return { text, error: null, ...(redactions.length > 0 && { redactions }) };
-    }
-    const reason = `No trace with a reply arrived within ${waitMs / 1000} s.`;
-    return { text: null, error: { code: "no_reply", reason } };
-  } finally {
-    opened?.release();
-  }
 }
 
 /** Turns the reply into an error if the conversation would get too long for another turn. */
@@ -211,30 +183,6 @@ function traceWaitMs({ error, status }: AgentReply, waitMs: number): number {
   return isUncalled || error?.code === "unreachable" || error?.code === "refused_target" ? 0 : waitMs;
 }
 
-const pollMs = 200;
-
-/** The agent's trace of the turn: a canonical one immediately, an OTLP one once it is quiet or the time is up. */
-async function awaitTrace(
-  { db, debounceMs }: TurnDeps,
-  { run }: LeasedRun,
-  { requestId, w3cTraceId, replyFrom }: RunTurn,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const deadline = performance.now() + waitMs;
-  while (!signal.aborted) {
-    const leftMs = deadline - performance.now();
-    const found = await retryTransient(signal, () => findArrived(db, run.agentId, [requestId, w3cTraceId]));
-    const isQuiet = found && (found.path === "canonical" || found.quietMs >= debounceMs);
-    // A reply that is missing may still be added.
-    const isComplete = isQuiet && (found.hasReply || replyFrom !== "trace");
-    if (found && (isComplete || leftMs <= 0)) return found.traceId;
-    if (leftMs <= 0) return undefined;
-    await delay(Math.min(pollMs, leftMs), undefined, { signal }).catch(() => {});
-  }
-  return undefined;
-}
-
 /** Builds the turn's trace from request and reply, unless the agent's own arrived at the last moment. */
 async function storeObserved(
   { db, debounceMs, storingOf }: TurnDeps,
@@ -264,7 +212,7 @@ async function storeObserved(
     rules = await storingOf(agentId);
   };
   await retryTransient(signal, readSettings);
-  return retryTransient(signal, async () => {
+  const storedAs = await retryTransient(signal, async () => {
     const stored = await whileChanging(async () => {
       const batch = prepareBatch(
         observed,
@@ -277,8 +225,13 @@ async function storeObserved(
       if (outcome instanceof Error) throw outcome;
       return outcome;
     }, readSettings);
-    if (stored) return { traceId, arrived: false };
-    const found = await findArrived(db, agentId, [turn.requestId]);
-    return { traceId: found?.traceId ?? traceId, arrived: found !== undefined && found.traceId !== traceId };
+    return stored ? traceId : ((await findArrived(db, agentId, [turn.requestId]))?.traceId ?? traceId);
   });
+  if (storedAs !== traceId) return { traceId: storedAs, arrived: true };
+  // What the agent still sends replaces it under either identity.
+  const named = { agentId, otlpTraceId: turn.w3cTraceId, traceId };
+  const bearer = await retryTransient(signal, () => nameByOtlpId(db, named));
+  if (bearer === traceId) return { traceId, arrived: false };
+  await retryTransient(signal, () => deleteTrace(db, traceId));
+  return { traceId: bearer, arrived: true };
 }

@@ -26,7 +26,7 @@ const ToEvaluate = z
       .max(againMax)
       .optional()
       .describe(
-        `Live traces, or traces of manual runs the judge was unavailable for. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest. Not with \`runIds\` or \`launchId\`.`,
+        `Live traces, or traces of manual runs the judge was unavailable for or whose traces changed. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest. Not with \`runIds\` or \`launchId\`.`,
       ),
     runIds: z
       .array(Id)
@@ -86,7 +86,7 @@ export function registerOutages(app: App, deps: OutagesDeps): void {
       schema: {
         tags,
         summary:
-          "Evaluate traces again with the versions of the tests used last, or manual runs the judge was unavailable for",
+          "Evaluate traces again with the versions of the tests used last, or manual runs the judge was unavailable for or whose traces changed",
         params,
         body: ToEvaluate,
         response: { 200: JudgedAgain },
@@ -139,7 +139,7 @@ async function evaluateChosen(db: Database, agentId: string, traceIds: string[])
 const refusalTexts: Record<AgainRefusal, string> = {
   not_found: "This agent has no such trace.",
   test_run:
-    "Traces of manual runs are evaluated again only if the judge was unavailable. Rerun the tests instead.",
+    "Traces of manual runs are evaluated again only if the judge was unavailable or they changed. Rerun the tests instead.",
   in_progress: "The trace is being evaluated already.",
   never_evaluated:
     "No test has evaluated this trace. To try a test on past traces, run a backtest in its editor.",

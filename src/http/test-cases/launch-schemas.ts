@@ -99,7 +99,13 @@ const manualRunFields = {
   notices: z
     .array(z.string())
     .describe(
-      "no_trace_arrived: the agent sent no trace for some turn. trace_differs: the trace of some turn has another status or reply than the call answered.",
+      "no_trace_arrived: the agent sent no trace for some turn. trace_differs: the trace of some turn has another status or reply than the call answered. judged_earlier_revision: the trace of some turn has changed since; the run can be evaluated again.",
+    ),
+  waitedMs: z
+    .number()
+    .nullable()
+    .describe(
+      "How long Onlooker waited for traces after the replies: not the agent’s own time. Null if it did not.",
     ),
 };
 
@@ -122,6 +128,9 @@ export const LaunchDetail = Launch.extend({
     .object({ runs: z.number(), reason: z.string() })
     .nullable()
     .describe("The runs that wait for the judge, with the reason of one of them."),
+  tracesChanged: z
+    .number()
+    .describe("Runs with a trace that has changed since they were evaluated; they can be evaluated again."),
   runs: z.array(LaunchedRun).describe("The first `limit` runs, by test, input and repeat."),
   nextCursor: z.string().nullable().describe("For more: GET /api/launches/:id/runs."),
 }).meta({ id: "LaunchDetail" });
@@ -214,6 +223,12 @@ const Turn = z.object({
     .boolean()
     .nullable()
     .describe("Whether the agent sent a trace for the turn; null while waiting for it."),
+  waitedMs: z
+    .number()
+    .optional()
+    .describe(
+      "How long the trace was waited for after the reply; absent: not at all, or the reply was in it.",
+    ),
   traceId: Id.nullable(),
   replyFrom: z
     .literal("trace")

@@ -47,7 +47,7 @@ function reasonOf({ reason, reasonCode, reasonData }: ReasonFields) {
 
 function comparedView(run: ComparedRun) {
   const { launchId, testId, testName, testDeleted, row, repeat, input, turnCount, turnsEnded } = run;
-  const { change, firstRun, flaky, unseen, differs } = run;
+  const { change, firstRun, flaky, unseen, differs, changedSince, waitedMs } = run;
   const [result] = decodeDetail(run.detail).results;
   return {
     launchId,
@@ -65,6 +65,11 @@ function comparedView(run: ComparedRun) {
     ...(result ? reasonOf(result) : { reason: null }),
     telling: result ? tellingOf(result) : null,
     flaky,
-    notices: [...(unseen ? ["no_trace_arrived"] : []), ...(differs ? ["trace_differs"] : [])],
+    waitedMs,
+    notices: [
+      ...(unseen ? ["no_trace_arrived"] : []),
+      ...(differs ? ["trace_differs"] : []),
+      ...(changedSince ? ["judged_earlier_revision"] : []),
+    ],
   };
 }

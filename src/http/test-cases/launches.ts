@@ -9,7 +9,12 @@ import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { compareLaunches } from "../../store/runs/launch-comparison.ts";
 import { deleteLaunch } from "../../store/runs/launch-deletion.ts";
-import { findPreviousLaunch, findWaitingRuns, listTestsOfLaunch } from "../../store/runs/launch-tests.ts";
+import {
+  countChangedRuns,
+  findPreviousLaunch,
+  findWaitingRuns,
+  listTestsOfLaunch,
+} from "../../store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../store/runs/launched-runs.ts";
 import {
   cancelLaunch,
@@ -250,12 +255,13 @@ function registerCancel(app: App, { db, events }: LaunchesDeps): void {
 
 async function detailOf(db: Database, id: string, limit = detailRunsMax): Promise<LaunchDetail> {
   const launch = found(await findLaunch(db, id));
-  const [tests, previousId, waiting, runs] = await Promise.all([
+  const [tests, previousId, waiting, tracesChanged, runs] = await Promise.all([
     listTestsOfLaunch(db, id),
     findPreviousLaunch(db, launch),
     findWaitingRuns(db, launch),
+    launch.finishedAt === null ? 0 : countChangedRuns(db, launch),
     limit === 0 ? [] : listRunsOfLaunch(db, id, { rowsMax: limit + 1 }),
   ]);
   const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
-  return { ...launchView(launch), tests, previousId, waiting, runs: items, nextCursor };
+  return { ...launchView(launch), tests, previousId, waiting, tracesChanged, runs: items, nextCursor };
 }

@@ -121,6 +121,8 @@ export type RunTurn = {
   errorRedactions?: PlacesOfRule[];
   /** Whether the agent sent a trace of the turn in time; null until that is known. */
   arrived: boolean | null;
+  /** How long it was waited for after the reply; absent: not at all, or the reply was in it. */
+  waitedMs?: number;
   /** The trace that is evaluated: the agent's, or one built from request and reply. */
   traceId: string | null;
   /** The connection reads the reply from the trace; absent: `text` is what the call answered. */
@@ -131,6 +133,16 @@ export type RunTurn = {
   /** Set where the reply was not stored, or has been forgotten. */
   content?: ContentGone;
 };
+
+/** The message of a turn as its trace shows it. */
+export type SentMessage = { text: string; redactions?: PlacesOfRule[] };
+
+/** `sent`: the message as privacy rules changed it; absent: they changed nothing. The test's own copy stays as it is. */
+export type RedactedTurn = RunTurn & { sent?: SentMessage };
+
+export function sentMessageOf({ input, sent }: RedactedTurn): SentMessage {
+  return sent ?? { text: input };
+}
 
 export function turnWithoutReply(
   { replyInTrace: _, redactions: __, ...turn }: RunTurn,

@@ -52,7 +52,7 @@ export async function dropTurns(client: pg.PoolClient, runIds: string[]): Promis
   });
   await client.query({
     name: "drop_turns",
-    text: `update run_turns u set document = item.document, reply = null
+    text: `update run_turns u set document = item.document, reply = null, sent = null
       from ${turnRows.from}
       where u.agent_id = item.agent_id and u.run_id = item.run_id and u.turn = item.turn`,
     values: turnRows.values(left),

@@ -3,6 +3,7 @@ import type { LaunchTest } from "../../model/run/launch.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
+import { changedTrace } from "./turns.ts";
 
 /** The tests of a launch, or some of them, in its order; without those whose runs were all deleted. */
 export async function listTestsOfLaunch(
@@ -67,4 +68,17 @@ export async function findWaitingRuns(
     [id, agentId],
   );
   return rows[0] ?? null;
+}
+
+/** Runs with a trace that has changed since they were evaluated. */
+export async function countChangedRuns(
+  db: Database,
+  { id, agentId }: { id: string; agentId: string },
+): Promise<number> {
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ count: number }>(
+    `select count(*)::int as count from runs r
+     where r.agent_id = $2 and r.launch_id = $1 and r.state = 'completed' and ${changedTrace}`,
+    [id, agentId],
+  );
+  return rows[0]!.count;
 }

@@ -14,7 +14,7 @@ import { type Listing, oldest } from "../listing.ts";
 import { placeOfRow } from "../scale/places.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
-import { differingTurn } from "./turns.ts";
+import { changedTrace, differingTurn } from "./turns.ts";
 
 export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   launchId: string;
@@ -38,6 +38,10 @@ export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   unseen: boolean;
   /** The agent's trace of some turn has another status or reply than the call answered. */
   differs: boolean;
+  /** The trace of some turn has changed since. */
+  changedSince: boolean;
+  /** How long traces were waited for after the replies; null: not at all. */
+  waitedMs: number | null;
 };
 
 /** `after`: the id of a run; `testId`, `row` and `result` select runs. All of them by default. */
@@ -149,6 +153,8 @@ async function compared(
     turnsEnded: number;
     unseen: boolean;
     differs: boolean;
+    changedSince: boolean;
+    waitedMs: number | null;
     before: PreviousRuns | null;
     firstRun: boolean;
     recent: Outcome[] | null;
@@ -161,6 +167,7 @@ async function compared(
       (select count(*)::int from run_turns u where ${ofRun} and u.trace_id is not null) as "turnsEnded",
       exists (select from run_turns u where ${ofRun} and ${unseenTurn}) as unseen,
       exists (select from run_turns u where ${ofRun} and (${differingTurn})) as differs,
+      ${changedTrace} as "changedSince", (select sum(u.waited_ms)::int from run_turns u where ${ofRun}) as "waitedMs",
       ${previous} as before, ${isFirst} as "firstRun",
       (select array_agg(m.verdict order by m.id) from (
         select id, verdict from runs m

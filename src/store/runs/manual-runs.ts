@@ -16,6 +16,7 @@ import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
 import { leasedBy } from "./of-traces.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
+import { changedTrace } from "./turns.ts";
 
 /** A run and the lease under which this worker has it. */
 export type LeasedRun = { lease: string; run: ManualRun };
@@ -91,8 +92,8 @@ export async function parkManualRun(
 const judgedBefore = (id: string) =>
   `exists (select from runs r where r.id = ${id} and r.verdict is not null)`;
 
-/** `outage`: the judge was unavailable for some checks. */
-export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict; outage: boolean };
+/** `revisions`: those of the trace of each turn. `outage`: the judge was unavailable for some checks. */
+export type JudgedManualRun = { traceId: string; revisions: number[]; verdict: Verdict; outage: boolean };
 
 /** Ends a run whose trace was deleted. */
 export function traceDeleted(): Refusal {
@@ -106,7 +107,7 @@ export function traceDeleted(): Refusal {
 export async function completeManualRun(
   db: Database,
   { lease, run }: LeasedRun,
-  { traceId, revision, verdict, outage }: JudgedManualRun,
+  { traceId, revisions, verdict, outage }: JudgedManualRun,
 ): Promise<boolean> {
   return ending(db, run, async client => {
     const trace = await client.query("select from traces where id = $1 for key share", [traceId]);
@@ -122,7 +123,7 @@ export async function completeManualRun(
         run.id,
         lease,
         traceId,
-        revision,
+        revisions.at(-1),
         verdict.routing,
         verdict.verdict,
         verdict.score,
@@ -140,8 +141,11 @@ export async function completeManualRun(
     );
     if (completed.rowCount === 1) {
       const turns = await client.query<{ id: string }>(
-        "select trace_id as id from run_turns where agent_id = $1 and run_id = $2 and trace_id is not null",
-        [run.agentId, run.id],
+        `update run_turns u set revision = evaluated.revision
+         from unnest($3::int[]) with ordinality as evaluated (revision, turn)
+         where u.agent_id = $1 and u.run_id = $2 and u.turn = evaluated.turn and u.trace_id is not null
+         returning u.trace_id as id`,
+        [run.agentId, run.id, revisions],
       );
       const traceIds = [traceId, ...turns.rows.map(({ id }) => id)];
       await addResultValues(client, [{ agentId: run.agentId, traceIds, verdict }]);
@@ -199,8 +203,8 @@ export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun)
 export type EvaluatedAgain = Pick<ManualRun, "id" | "agentId" | "launchId"> & { traceIds: string[] };
 
 /**
- * Has completed runs evaluated again for which the judge was unavailable: their stored replies and traces, by the tests
- * as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces were deleted or
+ * Has completed runs evaluated again for which the judge was unavailable, or whose traces have changed: their stored replies
+ * and traces, by the tests as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces were deleted or
  * forgotten are left out. Among `runIds`, the runs of one launch, or those of these traces.
  */
 export async function evaluateManualRunsAgain(
@@ -213,10 +217,10 @@ export async function evaluateManualRunsAgain(
     const { rows: asked } = await client.query<{ id: string; traceIds: string[] }>(
       `select id, array(
          select u.trace_id from run_turns u
-         where u.agent_id = runs.agent_id and u.run_id = runs.id and u.trace_id is not null
+         where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id is not null
        ) as "traceIds"
-       from runs
-       where agent_id = $1 and kind = 'manual' and state = 'completed' and outage_open
+       from runs r
+       where agent_id = $1 and kind = 'manual' and state = 'completed' and (outage_open or ${changedTrace})
          and ($2::uuid[] is null or id = any ($2)) and ($3::uuid is null or launch_id = $3)
          and ($4::uuid[] is null
            or id = any (array(select u.run_id from run_turns u where u.agent_id = $1 and u.trace_id = any ($4))))`,
@@ -229,11 +233,12 @@ export async function evaluateManualRunsAgain(
     );
     const { rows } = await client.query<EvaluatedAgain>(
       `with chosen as materialized (
-         select id from runs where agent_id = $3 and id = any ($1::uuid[]) order by id for update
+         select id from runs r where agent_id = $3 and id = any ($1::uuid[]) and (outage_open or ${changedTrace})
+         order by id for update
        )
        update runs set state = 'running', next_try_at = now(), waiting_reason = null, judge_tries = 0, attempts = 0,
          judge_deadline_at = now() + $2::float8 * interval '1 ms'
-       from chosen where runs.agent_id = $3 and runs.id = chosen.id and state = 'completed' and outage_open
+       from chosen where runs.agent_id = $3 and runs.id = chosen.id and state = 'completed'
          and not exists (
            select from run_turns u
            where u.agent_id = runs.agent_id and u.run_id = runs.id and not exists (

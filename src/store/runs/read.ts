@@ -67,15 +67,18 @@ export async function findRun(db: Database, id: string): Promise<RunWithDetail |
   return (await withJudging(place, rows))[0];
 }
 
-/** `traceDiffers`: a manual run received another status or reply for it. */
+/** `revision`: of this trace. `traceDiffers`: a manual run received another status or reply for it. */
 export type RunOfTrace = RunWithDetail & { traceDiffers: boolean };
 
 /** Every run of a trace, newest first, including manual runs in which the trace is one of several turns. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunOfTrace[]> {
   const place = await placeOfRow(db, "traces", traceId);
-  const { rows } = await place.pool.query<Row & { traceDiffers: boolean }>({
+  const { rows } = await place.pool.query<Row & { ofTurn: number | null; traceDiffers: boolean }>({
     name: "list_runs_of_trace",
     text: `select ${runColumns}, r.detail,
+        (
+          select u.revision from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1
+        ) as "ofTurn",
         exists (
           select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
         ) as "traceDiffers"
@@ -85,7 +88,10 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
       ) order by r.id desc`,
     values: [traceId],
   });
-  return withJudging(place, rows);
+  return withJudging(
+    place,
+    rows.map(({ ofTurn, ...run }) => ({ ...run, revision: ofTurn ?? run.revision })),
+  );
 }
 
 /** Adds the judge usage to runs. */

@@ -1,9 +1,22 @@
 // The turns of manual runs, and the traces that agents sent for them.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { cutReply, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
+import {
+  cutReply,
+  type RedactedTurn,
+  type RunTurn,
+  sentMessageOf,
+  turnWithoutReply,
+} from "../../model/run/launch.ts";
 import { forgetAfter } from "../content-deadlines.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
+
+/** As SQL over `runs r`: whether the trace of a turn has changed since the run was evaluated, and can still be read. */
+export const changedTrace = `exists (
+    select from run_turns u join traces changed on changed.agent_id = u.agent_id and changed.id = u.trace_id
+    where u.agent_id = r.agent_id and u.run_id = r.id and u.revision <> changed.revision
+      and changed.content is distinct from 'forgotten'
+  )`;
 
 /** As SQL over `run_turns u`. Quotes inside JSON strings are escaped, so only the keys themselves match. */
 export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
@@ -17,9 +30,10 @@ export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strp
 export async function saveTurn(
   db: Database,
   { id: runId, agentId }: { id: string; agentId: string },
-  turn: RunTurn,
+  redacted: RedactedTurn,
   privacyRevision: number,
 ): Promise<"saved" | "gone" | "changed"> {
+  const { sent: _, ...turn } = redacted;
   const text = turn.text && cutReply(turn.text);
   const { rows } = await (await placeOf(db, agentId)).pool.query<{ saved: boolean; changed: boolean }>(
     // The agent is locked so that a change of what may be stored waits for this commit, or this statement sees the change.
@@ -28,7 +42,8 @@ export async function saveTurn(
        from agents a where id = $7 for key share
      ), saved as (
        update run_turns set document = case when is_silent then $6 else $3 end, trace_id = $4,
-           reply = case when is_silent then null else $5::bytea end
+           reply = case when is_silent then null else $5::bytea end, waited_ms = $9,
+           sent = case when is_silent then null else $10 end
          from agent where agent_id = $7 and run_id = $1 and turn = $2 and privacy_revision = $8 returning 1
      ), noted as (
        insert into content_deadlines as known (agent_id, subject_id, after_s, check_at)
@@ -46,6 +61,8 @@ export async function saveTurn(
       JSON.stringify(turnWithoutReply(turn, "none")),
       agentId,
       privacyRevision,
+      turn.waitedMs ?? null,
+      JSON.stringify(sentMessageOf(redacted)),
     ],
   );
   if (rows[0]?.changed) return "changed";
@@ -85,10 +102,9 @@ export async function listTurns(db: Database, runIds: string[]): Promise<Map<str
 export type ArrivedTrace = {
   traceId: string;
   path: "canonical" | "otlp";
+  revision: number;
   /** Since its last batch. */
   quietMs: number;
-  /** Or its content is not stored: then no reply will be. */
-  hasReply: boolean;
 };
 
 /** The first trace with one of these identities. */
@@ -99,8 +115,7 @@ export async function findArrived(
 ): Promise<ArrivedTrace | undefined> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<ArrivedTrace>({
     name: "find_arrived",
-    text: `select traces.id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
-        coalesce(response_text <> '', false) or content is not null as "hasReply"
+    text: `select traces.id as "traceId", path, revision, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs"
       from unnest($2::text[]) as sought (id)
       join trace_identities named on named.agent_id = $1 and named.external_id = sought.id
       join traces on traces.id = named.trace_id

@@ -78,7 +78,13 @@ begin
     ) named
       where w.agent_id = named.agent_id and w.otlp_trace_id = named.otlp_trace_id;
   end if;
-  if has.otlp_ids then delete from trace_otlp_ids using gone where trace_otlp_ids.trace_id = gone.id; end if;
+  if has.otlp_ids then
+    if coalesce(current_setting('onlooker.keeps_identities', true), '') <> 'on' then
+      delete from trace_identities i using trace_otlp_ids o join gone on gone.id = o.trace_id
+        where i.agent_id = o.agent_id and i.external_id = o.otlp_trace_id and i.trace_id = o.trace_id;
+    end if;
+    delete from trace_otlp_ids using gone where trace_otlp_ids.trace_id = gone.id;
+  end if;
   if has.calls then delete from judge_calls using gone where judge_calls.trace_id = gone.id; end if;
   if has.answers then delete from judge_answers using gone where judge_answers.trace_id = gone.id; end if;
   if has.labels then delete from labels using gone where labels.trace_id = gone.id; end if;

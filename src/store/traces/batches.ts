@@ -1,5 +1,6 @@
 // Loads the batches of stored traces.
 import type { ReadBy } from "../../model/agent/read-by.ts";
+import type { SentMessage } from "../../model/run/launch.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
@@ -14,6 +15,8 @@ export type StoredBatches = ReadBy & {
   path: TracePath;
   revision: number;
   derivedRevision: number;
+  /** The message that made it, of a trace of a manual run; null: it is another trace, or not known yet. */
+  sent: SentMessage | null;
   /** In order of arrival. */
   batches: StoredBatch[];
 };
@@ -58,7 +61,8 @@ async function loadIn(
   traceIds: string[],
   bytesMax: number,
 ): Promise<LoadedBatches & { bytes: number }> {
-  type Row = Omit<StoredBatches, "batches"> & {
+  type Row = Omit<StoredBatches, "batches" | "sent"> & {
+    sent: string | null;
     fits: boolean;
     total: number;
     spans: Buffer | null;
@@ -69,11 +73,15 @@ async function loadIn(
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
         t.derived_revision as "derivedRevision", t.fits, t.total::float8 as total, b.spans, b.redactions,
-        a.conventions, a.convention_rules as "conventionRules", b.resource_id as "resourceId"
+        t.sent, a.conventions, a.convention_rules as "conventionRules", b.resource_id as "resourceId"
       from (
-        select *, total <= $2::float8 or total = batch_bytes as fits
+        select *, total <= $2::float8 or total = batch_bytes as fits,
+          case when kind = 'test_run' then (
+            select u.sent from run_turns u where u.agent_id = sized.agent_id and u.trace_id = sized.id
+            order by u.run_id desc limit 1
+          ) end as sent
         from (
-          select id, agent_id, path, revision, derived_revision, batch_bytes,
+          select id, agent_id, kind, path, revision, derived_revision, batch_bytes,
             sum(batch_bytes) over (order by batch_bytes, id rows unbounded preceding) as total
           -- How many is hidden, as in multi-row.ts.
           from unnest((select $1::uuid[])) as asked (id) join traces using (id)
@@ -92,7 +100,7 @@ async function loadIn(
   const left: string[] = [];
   const changed = new Set<string>();
   let bytes = 0;
-  for (const { fits, total, spans, redactions, resourceId, ...trace } of rows) {
+  for (const { fits, total, spans, redactions, resourceId, sent, ...trace } of rows) {
     if (!fits) left.push(trace.traceId);
     if (!fits || spans === null) continue;
     bytes = total;
@@ -101,7 +109,7 @@ async function loadIn(
     const known = loaded.get(trace.traceId);
     const batch = { spans, resource: resource ?? null, redactions };
     if (known) known.batches.push(batch);
-    else loaded.set(trace.traceId, { ...trace, batches: [batch] });
+    else loaded.set(trace.traceId, { ...trace, sent: sent && JSON.parse(sent), batches: [batch] });
   }
   if (changed.size === 0) return { loaded, left, bytes };
   // Deleted or replaced between the two queries.

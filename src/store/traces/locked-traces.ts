@@ -38,7 +38,7 @@ export async function lockTraces(
 ): Promise<Map<string, LockedTrace>> {
   const { rows } = await client.query<LockedTrace>({
     name: "lock_traces",
-    text: `select t.id, t.agent_id, t.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
+    text: `select t.id, t.agent_id, named.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
         coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision,
         ${forgetAfter} as forget_after_s
       from ${identities.from} join trace_identities named using (agent_id, external_id)
@@ -46,7 +46,9 @@ export async function lockTraces(
       order by t.id for update of t for key share of a`,
     values: identities.values(writes),
   });
-  return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
+  // A trace that Onlooker built of a turn has two identities.
+  const byId = new Map(rows.map(row => [row.id, row]));
+  return new Map(rows.map(row => [identity(row.agent_id, row.external_id), byId.get(row.id)!]));
 }
 
 /** Of identities whose traces are gone, but which stay. Undefined for one that is new, or whose trace was deleted. */

@@ -1,6 +1,8 @@
 // The OTLP trace ids of traces: log records name their trace by this id, whatever identity the trace has.
 import type pg from "pg";
+import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { placeOf } from "../scale/places.ts";
 import type { TraceWrite } from "./write.ts";
 
 /** What log records call a trace. */
@@ -38,4 +40,27 @@ const otlpTraceIdPattern = /^[0-9a-f]{32}$/;
 /** What log records call the trace of a write; null if they cannot name it. */
 export function nameOf({ agentId, externalId, otlpTraceId = externalId }: TraceWrite): NamedTrace | null {
   return otlpTraceIdPattern.test(otlpTraceId) ? { agentId, otlpTraceId } : null;
+}
+
+/**
+ * Gives a trace its OTLP trace id as a second identity, so that what is sent under it belongs to the same trace. Returns the
+ * id of the trace that bears it: another one that was stored before.
+ */
+export async function nameByOtlpId(
+  db: Database,
+  { agentId, otlpTraceId, traceId }: NamedTrace & { traceId: string },
+): Promise<string> {
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ trace_id: string }>({
+    name: "name_by_otlp_id",
+    text: `with named as (
+        insert into trace_identities (agent_id, trace_id, external_id) values ($1, $2, $3)
+        on conflict do nothing returning trace_id
+      ), known as (
+        insert into trace_otlp_ids (agent_id, otlp_trace_id, trace_id) select $1, $3, trace_id from named
+      )
+      select trace_id from named
+      union all select trace_id from trace_identities where agent_id = $1 and external_id = $3`,
+    values: [agentId, traceId, otlpTraceId],
+  });
+  return rows[0]?.trace_id ?? traceId;
 }

@@ -131,7 +131,8 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: LockedTr
     text: `update traces set path = 'canonical', revision = traces.revision + 1, updated_at = now(), batch_count = 1,
         batch_spans = $2, batch_bytes = $3, content = $5::text, ${derivedAssignments},
         derived_revision = case
-          when $5::text is distinct from 'forgotten' and ${hasOtherConventions("traces.agent_id", "$4")} then 0
+          when $5::text is distinct from 'forgotten'
+            and (traces.kind = 'test_run' or ${hasOtherConventions("traces.agent_id", "$4")}) then 0
           else traces.revision + 1 end
       from ${derived.from}, traces old
       where traces.id = $1 and old.id = traces.id

@@ -85,12 +85,17 @@ type Sent = {
   externalId?: string;
   spans?: string[];
   text?: string;
+  /** OTLP: the parent of every span. */
+  parent?: string;
   /** Canonical: of every span, beside its response. */
   attributes?: Record<string, unknown>;
 };
 
 /** An OTLP batch of spans, each named by one or more hexadecimal digits; `text` is each one's response. */
-export function otlpWrite(sender: Sender, { externalId, spans = ["a"], text = "" }: Sent = {}): TraceWrite {
+export function otlpWrite(
+  sender: Sender,
+  { externalId, spans = ["a"], text = "", parent }: Sent = {},
+): TraceWrite {
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   const attributes = [
     { key: "service.name", value: { stringValue: "agent" } },
@@ -105,6 +110,7 @@ export function otlpWrite(sender: Sender, { externalId, spans = ["a"], text = ""
             spans: spans.map(id => ({
               traceId,
               spanId: otlpId(id),
+              ...(parent !== undefined && { parentSpanId: parent }),
               name: id,
               attributes: attributes.slice(1),
             })),

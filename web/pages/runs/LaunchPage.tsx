@@ -59,6 +59,7 @@ export function LaunchPage() {
               <DeletedRuns launch={found} />
             </section>
             {!isOpen(found) && <NotFullyEvaluated launch={found} params={params} />}
+            {!isOpen(found) && <TracesChanged launch={found} params={params} />}
             <Runs launch={found} params={params} />
           </div>
         )}
@@ -102,6 +103,25 @@ function NotFullyEvaluated({ launch, params }: { launch: LaunchDetail; params: P
           can be judged without calling the agent again.
         </p>
         <Reevaluate {...params} what={{ launchId: launch.id }} />
+      </div>
+    </Notice>
+  );
+}
+
+function TracesChanged({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const { id, tracesChanged } = launch;
+  if (tracesChanged === 0) return null;
+  return (
+    <Notice tone="warn">
+      <div className="line line-apart">
+        <p>
+          <b>
+            {tracesChanged === 1 ? "The trace of 1 test run" : `The traces of ${tracesChanged} test runs`}{" "}
+            changed after the evaluation.
+          </b>{" "}
+          Re-evaluate to include the changes; the agent is not called again.
+        </p>
+        <Reevaluate {...params} what={{ launchId: id }} />
       </div>
     </Notice>
   );

@@ -5,6 +5,7 @@ import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { RunState } from "../../../src/model/run/run.ts";
 import { failureOf } from "../../api.ts";
+import { durationText } from "../../format.ts";
 import { FixConnection } from "../../forms/FixConnection.tsx";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
@@ -42,7 +43,7 @@ export function RunPage() {
   useLive({ agentId }, event => {
     if (event.type === "refresh" || (event.type === "launch" && event.runId === runId)) refresh();
   });
-  const isOpen = run.data?.state === "pending" || run.data?.state === "running";
+  const isOpen = run.data && isOpenRun(run.data);
   if (run.error && failureOf(run.error).code === "NOT_FOUND") return <RunNotFound params={params} />;
   return (
     <Page
@@ -130,8 +131,11 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
           </div>
         </Notice>
       )}
+      {!isOpenRun(run) && run.notices.includes("judged_earlier_revision") && (
+        <TraceChanged run={run} params={params} />
+      )}
       {run.notices.includes("trace_differs") && <TraceDiffers />}
-      {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
+      {run.notices.includes("no_trace_arrived") && <NoTrace run={run} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
         <TurnList run={run} params={params} />
@@ -187,11 +191,31 @@ function TraceDiffers() {
   );
 }
 
-function NoTrace({ single, params }: { single: boolean; params: Params }) {
+function isOpenRun({ state }: ManualRun): boolean {
+  return state === "pending" || state === "running";
+}
+
+/** For example spans that the agent sent after the wait. */
+function TraceChanged({ run, params }: { run: ManualRun; params: Params }) {
+  return (
+    <Notice tone="warn">
+      <div className="line line-apart">
+        <p>
+          <b>The trace changed after this evaluation.</b> Re-evaluate to include the changes; the agent is not
+          called again.
+        </p>
+        <Reevaluate {...params} what={{ runIds: [run.id] }} />
+      </div>
+    </Notice>
+  );
+}
+
+function NoTrace({ run: { turnCount, waitedMs }, params }: { run: ManualRun; params: Params }) {
+  const single = turnCount === 1;
   return (
     <Notice tone="info">
       <p>
-        <b>The agent sent no trace</b>
+        <b>The agent sent no trace{waitedMs !== null && single && ` within ${durationText(waitedMs)}`}</b>
         {single ? "" : " for at least one turn"}, so only reply, status and timing were checked
         {single ? "" : " there"}; other checks show “Missing instrumentation”. Continue the request’s{" "}
         <code>traceparent</code>, or send the trace with the same <code>x-request-id</code>.{" "}

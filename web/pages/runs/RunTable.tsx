@@ -61,7 +61,7 @@ export function RunTable({ runs, params, by = "test" }: RunTableProps) {
 type RunRowProps = { run: LaunchedRun; params: RunTableProps["params"]; by: "test" | "time" };
 
 function RunRow({ run, params, by }: RunRowProps) {
-  const { startedAt, finishedAt } = run;
+  const { startedAt, finishedAt, waitedMs } = run;
   return (
     <tr>
       <th scope="row">
@@ -100,8 +100,11 @@ function RunRow({ run, params, by }: RunRowProps) {
             : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
           {startedAt && finishedAt && (
             <span className="quiet small">
-              {durationText(Date.parse(finishedAt) - Date.parse(startedAt))}
+              {durationText(Date.parse(finishedAt) - Date.parse(startedAt) - (waitedMs ?? 0))}
             </span>
+          )}
+          {waitedMs !== null && run.notices.includes("no_trace_arrived") && (
+            <span className="quiet small">+ {durationText(waitedMs)} waiting for a trace</span>
           )}
         </span>
       </td>

@@ -126,7 +126,7 @@ function Differences({ turn: { turn, status, statusInTrace, replyInTrace } }: { 
   );
 }
 
-function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, params }: TurnItemProps) {
+function TraceLine({ turn: { turn, ms, arrived, waitedMs, traceId }, isOpen, params }: TurnItemProps) {
   if (traceId === null) {
     if (!isOpen || ms === null) return null;
     return (
@@ -145,7 +145,9 @@ function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, params }: Tur
         Open trace<span className="unseen"> of turn {turn}</span>
       </Link>
       <span className="quiet small">
-        {arrived ? "Sent by the agent" : "The agent sent no trace in time, so Onlooker built this one."}
+        {arrived
+          ? "Sent by the agent"
+          : `The agent sent no trace ${waitedMs ? `within ${durationText(waitedMs)}` : "in time"}, so Onlooker built this one.`}
       </span>
     </p>
   );

@@ -6,6 +6,7 @@ import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { momentText, numberText } from "../../format.ts";
 import { MessagesInLogs } from "../../forms/MessagesInLogs.tsx";
+import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { counted } from "../../labels.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { useHasJudge } from "../judge-usage/NoJudge.tsx";
@@ -20,6 +21,9 @@ export function CodedNotice({ code, trace, evaluating }: CodedProps) {
   const { projectId } = route.useParams();
   const hasJudge = useHasJudge(projectId);
   if (code === "routing_unavailable" && !hasJudge) return <NoJudgeNotice projectId={projectId} />;
+  if (code === "judged_earlier_revision" && trace.kind === "test_run" && !evaluating) {
+    return <ChangedInRun trace={trace} />;
+  }
   return (
     <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
       <Brief>{noticeTexts[code](trace, evaluating)}</Brief>
@@ -141,6 +145,22 @@ function RunLink({ run: { id, launchId } }: { run: RunDetail }) {
     >
       Compare both in the test run
     </Link>
+  );
+}
+
+/** The trace of a manual run, which is evaluated again in place. */
+function ChangedInRun({ trace }: { trace: TraceOutline }) {
+  const params = route.useParams();
+  return (
+    <Notice tone="warn">
+      <div className="line line-apart">
+        <p>
+          <b>The trace changed after its test run was evaluated.</b> Re-evaluate to include the changes; the
+          agent is not called again.
+        </p>
+        <Reevaluate {...params} what={{ traceIds: [trace.id] }} />
+      </div>
+    </Notice>
   );
 }
 
