@@ -71,16 +71,30 @@ function caseOf(run: ReportedRun): JunitCase {
   const reasons = reasonsOf(run).map(writable);
   const text = reasons.join("\n");
   const about = { "@name": writable(nameOf(run)), "@time": secondsOf(run) ?? 0 };
+  const notes = notesOf(run);
+  const out = notes.length > 0 ? { "system-out": notes.join("\n") } : {};
   if (run.state !== "completed") {
     return { ...about, error: { "@message": reasons[0], "@type": run.state, "#text": text } };
   }
   const message = writable(oneLine(run.reason ?? wordOf(run)));
   if (run.reasonCode === "agent_error") {
-    return { ...about, error: { "@message": message, "@type": "agent_error", "#text": text } };
+    return { ...about, error: { "@message": message, "@type": "agent_error", "#text": text }, ...out };
   }
-  if (run.verdict === "skipped") return { ...about, skipped: "", "system-out": text };
-  if (run.verdict === "passed") return about;
-  return { ...about, failure: { "@message": message, "@type": run.verdict ?? run.state, "#text": text } };
+  if (run.verdict === "skipped") {
+    return { ...about, skipped: "", "system-out": [text, ...notes].join("\n") };
+  }
+  if (run.verdict === "passed") return { ...about, ...out };
+  return {
+    ...about,
+    failure: { "@message": message, "@type": run.verdict ?? run.state, "#text": text },
+    ...out,
+  };
+}
+
+/** Lines beside the result. The time of the case leaves the wait out. */
+function notesOf({ waitedMs, notices }: ReportedRun): string[] {
+  if (!waitedMs || !notices.includes("no_trace_arrived")) return [];
+  return [`Not in the time: ${(waitedMs / 1_000).toFixed(1)} s of waiting for a trace that never came.`];
 }
 
 function openChecks(run: ReportedRun): JunitCase[] {

@@ -27,6 +27,8 @@ export type ReportedRun = {
   change: Change | null;
   flaky: boolean;
   notices: string[];
+  /** How long traces were waited for after the replies. */
+  waitedMs: number | null;
   turns: Pick<RunTurn, "turn" | "error" | "errorRedactions">[];
   /** With the descriptions of their assertions. Not read, like the turns, of runs whose checks all passed. */
   checks: (Check & { description?: string })[];
@@ -127,8 +129,9 @@ function runLines(run: ReportedRun, name = nameOf(run)): string[] {
     run.change === "broke" && "broke since its last run",
     run.change === "mended" && "fixed since its last run",
     run.flaky && "flaky",
-    run.notices.includes("no_trace_arrived") && "the agent sent no trace",
+    run.notices.includes("no_trace_arrived") && noTraceOf(run),
     run.notices.includes("trace_differs") && "its trace differs from the reply",
+    run.notices.includes("judged_earlier_revision") && "its trace changed since",
     isOpen(run) && "not fully evaluated",
   ].filter(Boolean);
   const seconds = secondsOf(run);
@@ -219,9 +222,15 @@ export function titleOf({ id, type, description }: ReportedRun["checks"][number]
   return oneLine(`${type} ${id}${description ? ` (${description})` : ""}`);
 }
 
-export function secondsOf({ startedAt, finishedAt }: ReportedRun): number | undefined {
+/** Without the wait for traces, which is not the agent's time. */
+export function secondsOf({ startedAt, finishedAt, waitedMs }: ReportedRun): number | undefined {
   if (startedAt === null || finishedAt === null) return undefined;
-  return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
+  return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt) - (waitedMs ?? 0)) / 1_000;
+}
+
+/** The wait is not part of the time that stands before it. */
+function noTraceOf({ waitedMs }: ReportedRun): string {
+  return `the agent sent no trace${waitedMs ? ` within ${(waitedMs / 1_000).toFixed(1)} s` : ""}`;
 }
 
 /** Untrusted text as a part of a line, in which it cannot look like another part. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { junitOf } from "../../src/cli/junit.ts";
 import { printingPace } from "../../src/cli/launches.ts";
 import { readShare } from "../../src/cli/options.ts";
 import { jsonLine, printable } from "../../src/cli/print.ts";
@@ -26,7 +27,7 @@ function reportOf(...tests: Fields[][]): Report {
         ...{ id: `${test}-${at}`, testId: String(test), testName: `Test ${test}`, row: at + 1, repeat: null },
         ...{ state: "completed", verdict: "passed", counts: null, reason: null, error: null },
         ...{ fullyEvaluated: true, startedAt: null, finishedAt: null, change: "same", flaky: false },
-        ...{ notices: [], turns: [], checks: [], ...fields },
+        ...{ notices: [], waitedMs: null, turns: [], checks: [], ...fields },
       }),
     ),
   );
@@ -105,6 +106,23 @@ test("a test with many runs is one line and at most ten runs that did not pass",
   assert.equal(lines.length, 3 + 1 + 10 + 1);
   assert.equal(lines.at(-1), "    … and 990 more");
   assert.match(reportLines(report, 0.9)[0]!, /^PASSED {2}Test 0/);
+});
+
+test("a wait for a trace that never came is told apart from the agent's time", () => {
+  const times = { startedAt: "2026-01-01T00:00:00.000Z", finishedAt: "2026-01-01T00:00:16.500Z" };
+  const waited = { ...times, waitedMs: 15_000, row: null };
+  const report = reportOf([{ ...waited, notices: ["no_trace_arrived"] }], [waited]);
+  assert.deepEqual(reportLines(report), [
+    "PASSED  Test 0  (1.5 s, the agent sent no trace within 15.0 s)",
+    "PASSED  Test 1  (1.5 s)",
+  ]);
+  const junit = junitOf(report);
+  assert.equal(junit.match(/time="1.5"/g)?.length, 2);
+  assert.match(junit, /time="3"/);
+  const outs = junit.match(/<system-out>.*<\/system-out>/g);
+  assert.deepEqual(outs, [
+    "<system-out>Not in the time: 15.0 s of waiting for a trace that never came.</system-out>",
+  ]);
 });
 
 test("redacted places are said in words, and what was typed like one stays", () => {
