@@ -77,7 +77,7 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
     name: "list_runs_of_trace",
     text: `select ${runColumns}, r.detail,
         (
-          select u.revision from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1
+          select max(u.revision) from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1
         ) as "ofTurn",
         exists (
           select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})

@@ -158,6 +158,43 @@ test("a trace sent by the agent belongs to the turn and counts as a test run, no
   await eventually(async () => assert.equal((await listed("live")).body.items.length, 0));
 });
 
+test("a trace that comes after the wait is said on run, test run and trace, and evaluated without another call", async () => {
+  const forbidden = { type: "tool_call", expected_name: "refund", negate: true };
+  const opened = await openTests(browser, single("Refunds nothing", { assertions: [forbidden] }));
+  await connect(opened, { waitMs: 400 });
+  const { page, agentId, key, complaints } = opened;
+  agent.script = helpful;
+  agent.requests.length = 0;
+  await chooseAction(page, "Refunds nothing", "Run now");
+  await heading(page, "Run of 1 test").waitFor();
+  await page.getByText(/^\+ [\d.]+ m?s waiting for a trace$/).waitFor();
+  const launchUrl = page.url();
+  await page.getByRole("link", { name: "Refunds nothing" }).click();
+  await page
+    .getByText(/^The agent sent no trace within [\d.]+ m?s/)
+    .first()
+    .waitFor();
+  const call = canonicalSpan({ name: "refund", attributes: { "gen_ai.tool.name": "refund" } });
+  const late = canonicalBody(agentId, { spans: [call] });
+  const headers = { "x-request-id": String(agent.requests[0]!.headers["x-request-id"]) };
+  await send({ url: browser.service.url, key }, { body: late, headers });
+  await page.getByText("The trace changed after this evaluation.").waitFor();
+  await shoot(page, "trace-changed");
+  await page.goto(launchUrl);
+  await page.getByText("The trace of 1 test run changed after the evaluation.").waitFor();
+  await shoot(page, "trace-changed-launch");
+  await page.getByRole("link", { name: "Refunds nothing" }).click();
+  await page.getByRole("link", { name: "Open trace" }).click();
+  await page.getByText("The trace changed after its test run was evaluated.").waitFor();
+  await shoot(page, "trace-changed-trace");
+  await page.getByRole("button", { name: "Re-evaluate" }).click();
+  await page.getByText("The trace changed after its test run was evaluated.").waitFor({ state: "detached" });
+  await page.goto(launchUrl);
+  await page.getByText("1 failed", { exact: true }).waitFor();
+  assert.equal(agent.requests.length, 1);
+  assert.deepEqual(complaints, []);
+});
+
 test("turns are shown one by one, a check names its turn, and a failed turn ends the run", async () => {
   const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }, { input: "Thanks" }];
   const opened = await openRunnable({

@@ -41,7 +41,14 @@ export function RunPage() {
   const rerun = useLaunch(params);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: manualRunQuery(runId).queryKey }));
   useLive({ agentId }, event => {
-    if (event.type === "refresh" || (event.type === "launch" && event.runId === runId)) refresh();
+    const isOfTurn = (id: string) => run.data?.turns.some(({ traceId }) => traceId === id);
+    if (
+      event.type === "refresh" ||
+      (event.type === "launch" && event.runId === runId) ||
+      (event.type === "trace" && isOfTurn(event.traceId))
+    ) {
+      refresh();
+    }
   });
   const isOpen = run.data && isOpenRun(run.data);
   if (run.error && failureOf(run.error).code === "NOT_FOUND") return <RunNotFound params={params} />;
