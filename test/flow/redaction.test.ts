@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
-import { encodings, newTraceId } from "../support/bodies.ts";
+import { canonicalBody, canonicalSpan, encodings, newTraceId } from "../support/bodies.ts";
 import { startErasure } from "../support/erasing.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -275,7 +275,14 @@ test("a check that the redaction could have decided is skipped, and names the ru
 
 test("a manual run stores its reply redacted, and says where", async () => {
   const project = await newProject();
-  const server = await startAgentServer(({ body }, response) => {
+  const server = await startAgentServer(async ({ body, headers }, response) => {
+    // The second time, the agent sends a trace with a prompt of its own.
+    if (server.requests.length > 1) {
+      const attributes = { "gen_ai.prompt": `Be kind. ${body.message}` };
+      const spans = [canonicalSpan({ attributes })];
+      const named = { headers: { "x-request-id": String(headers["x-request-id"]) } };
+      await post(project, canonicalBody(project.agentId, { spans }), named);
+    }
     sendJson(response, { reply: `[email] is ${body.message}` });
   });
   const connection = {
@@ -291,17 +298,18 @@ test("a manual run stores its reply redacted, and says where", async () => {
     turns: [{ input: said }],
     assertions: [{ type: "response_regex", pattern: "Write" }],
   });
-  const made = await service.client
-    .post(`/api/agents/${project.agentId}/launches`, { testIds: [id] })
-    .expect(201);
-  const launch = await eventually(async () => {
-    const body = await service.read(`/api/launches/${made.body.id}`);
-    assert.notEqual(body.finishedAt, null);
-    return body;
-  });
-  await server.close();
-  const run = await service.read(`/api/runs/${launch.runs[0]!.id}`);
-  const turn = run.turns![0]!;
+  const turnOf = async () => {
+    const made = await service.client
+      .post(`/api/agents/${project.agentId}/launches`, { testIds: [id] })
+      .expect(201);
+    const launch = await eventually(async () => {
+      const body = await service.read(`/api/launches/${made.body.id}`);
+      assert.notEqual(body.finishedAt, null);
+      return body;
+    });
+    return (await service.read(`/api/runs/${launch.runs[0]!.id}`)).turns![0]!;
+  };
+  const turn = await turnOf();
   const expected = [
     { rule: "email", places: [[20, 27]] },
     { rule: "order", places: [[34, 41]] },
@@ -310,4 +318,15 @@ test("a manual run stores its reply redacted, and says where", async () => {
   assert.deepEqual(turn.redactions, expected);
   const trace = await readTrace(turn.traceId!);
   assert.deepEqual([trace.responseText, trace.responseTextRedactions], [turn.text, expected]);
+  assert.equal(trace.userInput, redacted);
+
+  const prompted = await turnOf();
+  await server.close();
+  assert.equal(prompted.arrived, true);
+  assert.equal((await readTrace(prompted.traceId!)).userInput, redacted, "the message that was sent");
+  const { items } = await service.read(`/api/agents/${project.agentId}/traces?kind=test_run`);
+  assert.deepEqual(
+    items.map(({ userInput }) => userInput),
+    [redacted, redacted],
+  );
 });
