@@ -33,20 +33,28 @@ export function isHtml(body: string, contentType: string | null): boolean {
   return isNamed && tagStart.test(beginning);
 }
 
-const failures = new Set([
-  "error",
-  "failed",
-  "failure",
-  "abort",
-  "aborted",
-  "cancelled",
-  "canceled",
-  "expired",
-]);
-/** What fails as a whole. A tool or a step that fails is the agent's to handle. */
-const failing = new Set([
+const ends = new Set(["failed", "failure", "abort", "aborted", "cancelled", "canceled", "expired"]);
+/** What ends the stream when it fails. */
+const whole = new Set([
   ...["agent", "chain", "chat", "completion", "execution", "flow", "generation", "graph", "kickoff", "llm"],
   ...["message", "model", "request", "response", "run", "server", "session", "stream", "workflow"],
+]);
+/** What the agent may handle when it fails. */
+const parts = new Set([
+  ...[
+    "action",
+    "block",
+    "call",
+    "file",
+    "function",
+    "input",
+    "item",
+    "node",
+    "output",
+    "retrieval",
+    "search",
+  ],
+  ...["step", "task", "tool", "tools", "validation"],
 ]);
 const asides = new Set([
   "args",
@@ -62,9 +70,9 @@ const asides = new Set([
 /** Whether an event of this name or type ends the stream as failed: `error`, `RUN_ERROR`, `response.failed`. */
 export function isFailure(name: string): boolean {
   const words = wordsOf(name);
-  const last = words.at(-1) ?? "";
-  if (!failures.has(last) || words.includes("tool")) return false;
-  return words.length === 1 || failing.has(words.at(-2)!);
+  if (words.some(word => parts.has(word))) return false;
+  const [last = "", subject] = words.reverse();
+  return last === "error" || (ends.has(last) && (subject === undefined || whole.has(subject)));
 }
 
 /** Whether an event or part of this type is about something else than the reply: reasoning, or the arguments of a call. */
