@@ -140,10 +140,6 @@ export type SentMessage = { text: string; redactions?: PlacesOfRule[] };
 /** `sent`: the message as privacy rules changed it; absent: they changed nothing. The test's own copy stays as it is. */
 export type RedactedTurn = RunTurn & { sent?: SentMessage };
 
-export function sentMessageOf({ input, sent }: RedactedTurn): SentMessage {
-  return sent ?? { text: input };
-}
-
 export function turnWithoutReply(
   { replyInTrace: _, redactions: __, ...turn }: RunTurn,
   content: ContentGone,

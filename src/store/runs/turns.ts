@@ -1,12 +1,6 @@
 // The turns of manual runs, and the traces that agents sent for them.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import {
-  cutReply,
-  type RedactedTurn,
-  type RunTurn,
-  sentMessageOf,
-  turnWithoutReply,
-} from "../../model/run/launch.ts";
+import { cutReply, type RedactedTurn, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
 import { forgetAfter } from "../content-deadlines.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
@@ -33,7 +27,7 @@ export async function saveTurn(
   redacted: RedactedTurn,
   privacyRevision: number,
 ): Promise<"saved" | "gone" | "changed"> {
-  const { sent: _, ...turn } = redacted;
+  const { sent, ...turn } = redacted;
   const text = turn.text && cutReply(turn.text);
   const { rows } = await (await placeOf(db, agentId)).pool.query<{ saved: boolean; changed: boolean }>(
     // The agent is locked so that a change of what may be stored waits for this commit, or this statement sees the change.
@@ -62,7 +56,7 @@ export async function saveTurn(
       agentId,
       privacyRevision,
       turn.waitedMs ?? null,
-      JSON.stringify(sentMessageOf(redacted)),
+      sent ? JSON.stringify(sent) : null,
     ],
   );
   if (rows[0]?.changed) return "changed";

@@ -156,7 +156,7 @@ create table run_turns (
   revision integer,
   -- How long the trace was waited for after the reply; null: not at all.
   waited_ms integer,
-  -- The message as the trace shows it, without what privacy rules redact, as JSON. Null where no content is stored.
+  -- The message as privacy rules changed it, as JSON; null: they changed nothing, or no content is stored.
   sent text,
   -- A reply that is longer than what `document` keeps, as zstd-compressed text: a run that waits for the judge, or is judged
   -- again, is judged by all of it.

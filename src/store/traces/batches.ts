@@ -1,6 +1,6 @@
 // Loads the batches of stored traces.
 import type { ReadBy } from "../../model/agent/read-by.ts";
-import type { SentMessage } from "../../model/run/launch.ts";
+import type { RunTurn, SentMessage } from "../../model/run/launch.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
@@ -77,7 +77,7 @@ async function loadIn(
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits,
           case when kind = 'test_run' then (
-            select u.sent from run_turns u where u.agent_id = sized.agent_id and u.trace_id = sized.id
+            select coalesce(u.sent, u.document) from run_turns u where u.agent_id = sized.agent_id and u.trace_id = sized.id
             order by u.run_id desc limit 1
           ) end as sent
         from (
@@ -109,13 +109,23 @@ async function loadIn(
     const known = loaded.get(trace.traceId);
     const batch = { spans, resource: resource ?? null, redactions };
     if (known) known.batches.push(batch);
-    else loaded.set(trace.traceId, { ...trace, sent: sent && JSON.parse(sent), batches: [batch] });
+    else
+      loaded.set(trace.traceId, {
+        ...trace,
+        sent: sent === null ? null : sentIn(JSON.parse(sent)),
+        batches: [batch],
+      });
   }
   if (changed.size === 0) return { loaded, left, bytes };
   // Deleted or replaced between the two queries.
   for (const traceId of changed) loaded.delete(traceId);
   const again = await loadIn(db, [...changed], bytesMax);
   return { loaded: new Map([...loaded, ...again.loaded]), left: [...left, ...again.left], bytes };
+}
+
+/** Of what was redacted, or of the turn itself. */
+function sentIn(given: SentMessage | RunTurn): SentMessage {
+  return "input" in given ? { text: given.input } : given;
 }
 
 /** Shared resources by id. */
