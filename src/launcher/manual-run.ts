@@ -103,7 +103,8 @@ async function saveSeen(
     mayReply &&
     hasRoot(loaded.trace.spans, turn.w3cTraceId)
   ) {
-    Object.assign(turn, replyIn(loaded));
+    const reply = replyIn(loaded);
+    if (reply) Object.assign(turn, { redactions: undefined, ...reply });
   }
   const differences = turn.arrived ? differencesOf(loaded.derived, turn) : {};
   Object.assign(turn, { statusInTrace: undefined, replyInTrace: undefined, ...differences });

@@ -1,4 +1,4 @@
-// Evaluates live traces again in a new run, and manual runs that the judge was unavailable for in place.
+// Evaluates live traces again in a new run, and manual runs in place: those that an outage left open, or whose trace changed.
 
 import { type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

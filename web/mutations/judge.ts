@@ -37,6 +37,6 @@ export const saveJudgeSettings = (
 /** What is evaluated again; empty: all the agent's live traces. */
 export type ToReevaluate = { traceIds?: string[] } | { runIds: string[] } | { launchId: string };
 
-/** Evaluates checks again that were skipped because the judge was unavailable. */
+/** Evaluates what an outage of the judge left open, and manual runs whose traces changed. */
 export const reevaluate = (agentId: string, body: ToReevaluate): Promise<Answer<JudgedAgain>> =>
   ask("POST", `/api/agents/${agentId}/judge-again`, { body });

@@ -85,7 +85,9 @@ function readEvent(event: string | undefined, data: string, reading: StreamReadi
   const failed = names.find(isFailure);
   if (failed !== undefined) return { text: null, failure: `the event ${failed}` };
   const types = [...names, ...pointersTo(pointer).map(above => valueAt(value, `${above}/type`))];
-  if (types.some(type => typeof type === "string" && isAside(type))) return { text: null };
+  // Gemini marks its thoughts.
+  const isThought = [...pointersTo(pointer)].some(above => valueAt(value, `${above}/thought`) === true);
+  if (isThought || types.some(type => typeof type === "string" && isAside(type))) return { text: null };
   if (value === undefined) return { text: plain ? data : null };
   const place = errorPlace(value, pointer) ?? failedStatus(value);
   if (place !== undefined) return { text: null, failure: `an event with an error at ${place}` };

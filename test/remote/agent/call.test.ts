@@ -410,6 +410,7 @@ suite("a stream", () => {
       { type: "TOOL_CALL_ARGS", delta: "h" },
       { type: "THINKING_TEXT_MESSAGE_CONTENT", delta: "i" },
       'event: reasoning\ndata: {"delta":"j"}',
+      { thought: true, delta: "k" },
     ];
     const said = [
       { type: "text-delta", delta: "Hel" },
