@@ -21,16 +21,18 @@ function isError(error: unknown): boolean {
 }
 
 // Sign-in pages, proxy errors and dashboards may all have status 200.
-const pageStart =
-  /^(?:\s|<!--(?:(?!-->)[\s\S])*-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body|title|meta)\b/i;
-const tagStart = /^(?:\s|<!--(?:(?!-->)[\s\S])*-->)*<[a-z!]/i;
+const before = /^(?:\s|<!--(?:(?!-->)[\s\S])*-->|<\?xml[^>]*>)*/;
+const pageTag = /^<(?:!doctype\s+html|html|head|body|title|meta)\b/i;
+// Not any tag: models write some of their own, such as <think>.
+const partTag =
+  /^<(?:a|article|b|br|center|div|font|form|h[1-6]|header|hr|i|img|link|main|ol|p|pre|script|section|span|strong|style|table|ul)[\s/>]/i;
 
 /** Many frameworks send plain text as text/html, so the type alone says nothing. */
 export function isHtml(body: string, contentType: string | null): boolean {
-  const beginning = beginningOf(body);
-  if (pageStart.test(beginning)) return true;
+  const beginning = beginningOf(body).replace(before, "");
+  if (pageTag.test(beginning)) return true;
   const isNamed = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(beginningOf(contentType));
-  return isNamed && tagStart.test(beginning);
+  return isNamed && partTag.test(beginning);
 }
 
 const ends = new Set(["failed", "failure", "abort", "aborted", "cancelled", "canceled", "expired"]);

@@ -283,6 +283,7 @@ suite("what looks like a reply", () => {
   const replies: [type: string, body: string, document: object, text: string][] = [
     // Flask and Express send plain text as text/html.
     ["text/html; charset=utf-8", "Hello", plain, "Hello"],
+    ["text/html", "<think>Short.</think>Hello", plain, "<think>Short.</think>Hello"],
     ["text/plain", "Use <html> as the root element.", plain, "Use <html> as the root element."],
     ["text/html", '{"reply":"<p>Hello</p>"}', {}, "<p>Hello</p>"],
     [json, '{"reply":"Hello","error":[],"data":{"error":"x"}}', {}, "Hello"],
