@@ -8,6 +8,7 @@ import { unanswered } from "../../src/model/judge/outcome.ts";
 import { countChangedRuns } from "../../src/store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../src/store/runs/launched-runs.ts";
 import { evaluateManualRunsAgain } from "../../src/store/runs/manual-runs.ts";
+import { listRunsOfTrace } from "../../src/store/runs/read.ts";
 import { findArrived, listTurns } from "../../src/store/runs/turns.ts";
 import { findTrace } from "../../src/store/traces/read.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
@@ -152,6 +153,37 @@ for (const identity of ["requestId", "w3cTraceId"] as const) {
     assert.equal(left.rowCount, 0, "a deletion takes both identities along");
   });
 }
+
+test("a change of an earlier turn's trace is one, and only of that trace", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ requestId: externalId }, response) => {
+    await writer.write(canonicalWrite(sender, { externalId, spans: ["a", "c"] }));
+    response.end("ok");
+  });
+  const { launcher, stop } = startLauncher(agent, { waitMs: hourMs });
+  const turns = [{ input: "one" }, { input: "two" }];
+  const test = await makeTestCase(db, sender.agentId, { ...refunds, passiveBehavior: "manual_only", turns });
+  const launchId = await launch(sender.agentId, test);
+  const [first, last] = (await ended(launchId)).runs[0]!.turns;
+  await writer.write(canonicalWrite(sender, { externalId: first!.requestId, spans: ["a", "b"] }));
+  const judgedRevisions = async () => {
+    const runs = await Promise.all([first!, last!].map(turn => listRunsOfTrace(db, turn.traceId!)));
+    return runs.map(([run]) => run?.revision);
+  };
+  const [changed] = await listRunsOfLaunch(db, launchId);
+  assert.deepEqual(
+    [changed?.verdict, changed?.changedSince, await judgedRevisions()],
+    ["passed", true, [1, 1]],
+  );
+  await evaluateManualRunsAgain(db, sender.agentId, { traceIds: [last!.traceId!] }, 0);
+  launcher.wake();
+  await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, launchId);
+    assert.deepEqual([run?.verdict, run?.changedSince], ["failed", false]);
+  });
+  await stop();
+  assert.deepEqual(await judgedRevisions(), [2, 1]);
+});
 
 test("the message that was sent is the input, whatever prompt the model was given", async () => {
   const sender = await makeSender(db);
