@@ -204,8 +204,8 @@ export type EvaluatedAgain = Pick<ManualRun, "id" | "agentId" | "launchId"> & { 
 
 /**
  * Has completed runs evaluated again for which the judge was unavailable, or whose traces have changed: their stored replies
- * and traces, by the tests as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces were deleted or
- * forgotten are left out. Among `runIds`, the runs of one launch, or those of these traces.
+ * and traces, by the tests as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces
+ * were deleted or forgotten are left out. Among `runIds`, the runs of one launch, or those of these traces.
  */
 export async function evaluateManualRunsAgain(
   db: Database,
