@@ -5,7 +5,7 @@ import type { Key } from "../src/http/projects/schemas.ts";
 import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
 import type { JudgeCallState, RouteLabel, VerdictWord } from "../src/model/judge/call.ts";
-import type { BacktestState } from "../src/model/run/backtest.ts";
+import type { BacktestCause, BacktestState } from "../src/model/run/backtest.ts";
 import type { Change, LaunchChange, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
 import type { Counts, Outcome } from "../src/model/run/outcome.ts";
 import type { ResultState, Routing, RunState } from "../src/model/run/run.ts";
@@ -27,11 +27,14 @@ export const outcomes: Record<Outcome, Word> = {
   missing_instrumentation: { text: "Missing instrumentation", icon: "missing", tone: "warn" },
 };
 
-/** The outcome of a manual run. Failed is final; anything else is open while checks can still be judged. */
+export const notFullyEvaluated: Word = { text: "Not fully evaluated", icon: "warning", tone: "warn" };
+
+/** An outcome that checks could have changed that should have been judged and were not is no bare word. Failed is final. */
 export function outcomeWord(outcome: Outcome, fullyEvaluated: boolean | null): Word {
   const word = outcomes[outcome];
-  if (fullyEvaluated !== false || outcome === "failed") return word;
-  return { text: `${word.text}, not fully evaluated`, icon: "warning", tone: "warn" };
+  if (fullyEvaluated !== false) return word;
+  const text = `${word.text}, ${notFullyEvaluated.text.toLowerCase()}`;
+  return outcome === "failed" ? { ...word, text } : { ...notFullyEvaluated, text };
 }
 
 /** Where a failed result stands. */
@@ -65,6 +68,13 @@ export const backtestStates: Record<BacktestState, Word> = {
   cancelled: { text: "Cancelled", icon: "skip" },
   interrupted: { text: "Interrupted", icon: "warning", tone: "warn" },
   error: { text: "Error", icon: "warning", tone: "bad" },
+};
+
+/** Why an outcome differs though the test did not make the difference. */
+export const backtestCauses: Record<BacktestCause, string> = {
+  content: "The trace’s content, or how it is read, has changed since. Not a flip of the test.",
+  judge: "Another judge evaluated it then. Not a flip of the test.",
+  prompt: "Another version of the judge’s prompt evaluated it then. Not a flip of the test.",
 };
 
 /** A manual run that has no outcome. */
@@ -262,12 +272,13 @@ export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** "3 passed, 1 failed"; empty if all counts are 0. */
-export function countsText(counts: Counts): string {
-  return (Object.keys(outcomes) as Outcome[])
+/** "3 passed, 1 failed, 2 not fully evaluated"; empty if all counts are 0. `others`: the ones not fully evaluated. */
+export function countsText(counts: Counts, others = 0): string {
+  const texts = (Object.keys(outcomes) as Outcome[])
     .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`)
-    .join(", ");
+    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
+  if (others > 0) texts.push(`${numberText(others)} ${notFullyEvaluated.text.toLowerCase()}`);
+  return texts.join(", ");
 }
 
 /** "3 of 4 tests passed, 1 skipped". Empty if all counts are 0. */

@@ -5,10 +5,11 @@ import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type LoadedTrace, openEach } from "../load.ts";
 import type { CallUsage, JudgeOf } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
-import type { BacktestUsage, TriedTrace } from "../model/run/backtest.ts";
+import { type BacktestUsage, comparedResult, type TriedTrace } from "../model/run/backtest.ts";
+import { areFullyEvaluated } from "../model/run/fully-evaluated.ts";
 import type { Outcome } from "../model/run/outcome.ts";
 import { reasonText } from "../model/run/reason-text.ts";
-import type { Check, RedactedCopy, Result } from "../model/run/run.ts";
+import type { RedactedCopy, Result } from "../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Askable, evaluateOne } from "../run.ts";
@@ -188,22 +189,27 @@ async function tryTrace(
   const { view } = viewOf(loaded);
   const question = routingQuestion(view, [evaluated]);
   const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);
-  const { applied, why, reason = "" } = applicability(derived, [evaluated], routing).tests[0]!;
+  const scenario = applicability(derived, [evaluated], routing).tests[0]!;
+  const { applied, why, reason = "" } = scenario;
+  const { accountId, agentId, revision, conventions, conventionRules } = loaded;
+  const of = { revision, readBy: { conventions, conventionRules } };
   if (!applied) {
     const withheld = routing?.code === "ok" ? routing.withheld?.rules : undefined;
     const told = (after: Outcome | null, text: string) => {
       const { redactions } = view.copies.markedReason<Told>({ reason: text }, test, withheld);
       return { after, reason: text, ...inReason(redactions), check: null };
     };
-    if (why === "scenario_no_match")
-      return told("skipped", reasonText({ code: "scenario_no_match", data: { comment: reason } }));
+    if (why === "scenario_no_match") {
+      const skipped = told("skipped", reasonText({ code: "scenario_no_match", data: { comment: reason } }));
+      return { ...skipped, compared: comparedResult({ outcome: "skipped", checks: [] }, scenario, of) };
+    }
     const text =
       why === "no_user_input" ? "The trace has no user input to match the scenario against." : reason;
     return told(null, text || "The judge could not match the scenario.");
   }
-  const { accountId, agentId } = loaded;
   const { result } = await evaluateOne({ judge, sandbox }, { accountId, agentId, view }, test, signal);
-  return summaryOf(result);
+  const compared = result.fullyEvaluated && { compared: comparedResult(result, scenario, of) };
+  return { ...summaryOf(result), ...compared };
 }
 
 type Told = { reason: string; redactions?: RedactedCopy[] };
@@ -215,7 +221,7 @@ function inReason(redactions: RedactedCopy[] = []): Pick<TriedTrace, "redactions
 
 /** A check that was not judged could still fail, so anything but a failure is no outcome. */
 function summaryOf({ outcome, reason, checks }: Result): Omit<TriedTrace, "traceId"> {
-  const unjudged = outcome === "failed" ? undefined : checks.find(isUnjudged);
+  const unjudged = outcome === "failed" ? undefined : checks.find(check => !areFullyEvaluated([check]));
   const decisive =
     unjudged ?? (outcome === "passed" ? undefined : checks.find(check => check.outcome === outcome));
   return {
@@ -224,18 +230,6 @@ function summaryOf({ outcome, reason, checks }: Result): Omit<TriedTrace, "trace
     ...inReason(decisive?.redactions),
     check: decisive ? { id: decisive.id, type: decisive.type } : null,
   };
-}
-
-const unjudgedReasons: Check["skipped"][] = [
-  "judge_unavailable",
-  "judge_unusable",
-  "budget",
-  "not_sampled",
-  "waiting",
-];
-
-function isUnjudged({ skipped }: Check): boolean {
-  return skipped !== undefined && unjudgedReasons.includes(skipped);
 }
 
 /** The test as if it were active with a single turn: a disabled test, or one for manual runs only, can be tried too. */

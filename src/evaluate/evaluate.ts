@@ -1,10 +1,11 @@
 // Evaluates a trace with the tests of its agent. Pure, and never throws on trace data.
 
 import type { RoutingAnswer } from "../model/judge/judge.ts";
+import { areFullyEvaluated, isRunFullyEvaluated } from "../model/run/fully-evaluated.ts";
 import type { Counts, Outcome } from "../model/run/outcome.ts";
 import type { Reason } from "../model/run/reason.ts";
 import { type ReasonFields, reasonFields, reasonText } from "../model/run/reason-text.ts";
-import { type Check, type Result, scoreOf, type Verdict } from "../model/run/run.ts";
+import { type Applicability, type Check, type Result, scoreOf, type Verdict } from "../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts";
 import { evaluatedDocumentOf } from "../model/test-case/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
@@ -36,7 +37,7 @@ export function* evaluating({ view, tests, routing, answers }: EvaluateInput): S
       results.push(view.copies.markedReason(unmatchedResult(test, reason ?? ""), test, withheld));
     }
   }
-  return { ...verdictOf(results), routing: applied.routing, tests: marked };
+  return { ...verdictOf(results, marked), routing: applied.routing };
 }
 
 /** The same in one go. */
@@ -60,13 +61,15 @@ export function failedByAgent(result: Result, reason: Reason): Result {
 }
 
 /** Verdict, score and counts over the outcomes of results. The verdict is null if there are none. */
-export function verdictOf(results: Result[]): Pick<Verdict, "verdict" | "score" | "counts" | "results"> {
+export function verdictOf(results: Result[], tests: Applicability[]): Omit<Verdict, "routing"> {
   const counts = count(results);
   return {
     verdict: results.length === 0 ? null : outcomeOf(counts),
     score: scoreOf(counts),
     counts,
+    fullyEvaluated: isRunFullyEvaluated(results, tests),
     results,
+    tests,
   };
 }
 
@@ -112,6 +115,7 @@ function resultOf(
     ...reason,
     counts,
     checks,
+    fullyEvaluated: areFullyEvaluated(checks),
     test: documentOf(test),
     testVersion: test.version,
   };

@@ -158,11 +158,13 @@ async function evaluate(
   const result = isConversation ? placedInTurns(evaluated) : evaluated;
   const agentError = agentErrorOf(test, turns);
   const verdict: Verdict = {
-    ...verdictOf([agentError ? failedByAgent(result, agentError) : result]),
+    ...verdictOf(
+      [agentError ? failedByAgent(result, agentError) : result],
+      [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
+    ),
     routing: "not_needed",
     conventions,
     conventionRules,
-    tests: [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
   };
   return { verdict, wait: isWaiting(verdict) ? waitFor(given, clock.now()) : undefined };
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { JudgeCall } from "../../src/http/judge/schemas.ts";
+import type { Tally } from "../../src/http/projects/insights-schemas.ts";
 import { eventually } from "../support/eventually.ts";
 import { completion, obliging, usage } from "../support/judge-server.ts";
 import { checksOf, modelOf, openJudgedProject, plain, semantic } from "../support/judged-project.ts";
@@ -112,14 +113,45 @@ suite("judging that is limited", sideBySide, () => {
     const project = await openJudgedProject(service);
     const settings = { sampling: 0, budgetUsd: null, budgetTokens: null };
     await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
-    await project.test({ assertions: [plain, semantic] });
-    const [run] = (await project.judged(await project.converse())).runs;
+    const testId = await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    const [run] = (await project.judged(traceId)).runs;
     assert.deepEqual(checksOf(run), [
       ["plain", "passed"],
       ["judged", "not_sampled"],
     ]);
     assert.equal(run!.results[0]!.checks[1]!.reason, "Not sampled: 0% of this agent's traces are judged.");
     assert.deepEqual([run!.verdict, run!.outage, project.server.requests.length], ["passed", false, 0]);
+    assert.deepEqual([run!.fullyEvaluated, run!.results[0]!.fullyEvaluated], [false, false]);
+
+    // Then all are judged and fail: the passes before, of which the judge saw nothing, are in no pass rate.
+    await service.client
+      .put(`/api/agents/${project.agentId}/judge-settings`, { ...settings, sampling: 1 })
+      .expect(200);
+    project.server.script = obliging({ verdict: () => "not_met" });
+    await project.judged(await project.converse("It is lost."));
+    const none = { passed: 0, skipped: 0, missing_instrumentation: 0 };
+    const counted: Tally = { counts: { ...none, failed: 1 }, notFullyEvaluated: 1, passRate: 0 };
+    const about = ({ counts, notFullyEvaluated, passRate }: Tally) => ({
+      ...{ counts, notFullyEvaluated, passRate },
+    });
+    const agentPath = `/api/agents/${project.agentId}` as const;
+    assert.deepEqual(about((await service.client.read(`${agentPath}/insights`)).total!), counted);
+    const ofTest = await service.client.read(`${agentPath}/insights?by=test`);
+    assert.deepEqual(about(ofTest.series[0]!.points[0]!), counted);
+    assert.deepEqual(about((await service.client.read(`${agentPath}/overview`)).results.now), counted);
+    const idsOf = (path: string) =>
+      service.client
+        .read(`${agentPath}/traces?${path}` as "/api/agents/:id/traces")
+        .then(({ items }) => items.map(({ id }) => id));
+    assert.deepEqual(await idsOf("fullyEvaluated=false"), [traceId]);
+    assert.deepEqual(await idsOf(`testId=${testId}&testOutcome=passed`), [traceId]);
+    assert.deepEqual(await idsOf(`testId=${testId}&testOutcome=passed&fullyEvaluated=true`), []);
+    const runs = await service.client.read(`/api/tests/${testId}/runs?outcome=passed&fullyEvaluated=false`);
+    assert.deepEqual(
+      runs.items.map(({ id }) => id),
+      [run!.id],
+    );
   });
 });
 

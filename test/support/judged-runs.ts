@@ -1,6 +1,7 @@
 // Inserts runs as the judge and its outages leave them, so that no judge has to be asked.
 
 import { randomUUID } from "node:crypto";
+import { areFullyEvaluated, isRunFullyEvaluated } from "../../src/model/run/fully-evaluated.ts";
 import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
 import {
   type Applicability,
@@ -69,6 +70,7 @@ export async function storeJudgedRun(
     verdict: worstOf(results),
     score: scoreOf(counts),
     counts,
+    fullyEvaluated: isRunFullyEvaluated(results, tests),
     results,
     tests,
   };
@@ -106,6 +108,7 @@ export function resultOf(
     reasonCode: "checks_counted",
     counts,
     checks,
+    fullyEvaluated: areFullyEvaluated(checks),
     test: {
       name,
       status: "active",

@@ -129,7 +129,9 @@ export async function keepResults(
   { agentId, traceId }: { agentId: string; traceId: string },
   found: TestResult[],
 ): Promise<void> {
-  const results = found.map(({ version = 1, ...result }) => ({ ...result, testVersion: version }));
+  const results = found.map(({ version = 1, ...result }) => ({
+    ...{ ...result, testVersion: version, fullyEvaluated: true },
+  }));
   await transaction(await placeOf(db, agentId), async client => {
     await client.query(
       `update runs set test_ids = $2, test_outcomes = $3, test_versions = $4 where trace_id = $1 and state = 'completed'`,

@@ -19,6 +19,7 @@ function results(passed: number, failed: number, skipped = 0, missing_instrument
     ...within,
     evaluated: passed + failed + skipped + missing_instrumentation,
     counts: { passed, failed, skipped, missing_instrumentation },
+    notFullyEvaluated: 0,
     passRate: passed + failed === 0 ? null : passed / (passed + failed),
     noVerdict: 0,
     routingUnavailable: 0,

@@ -21,8 +21,9 @@ const run = (
   repeat: number | null,
   verdict: Outcome | null,
   state: RunState = "completed",
+  fullyEvaluated = true,
 ) => ({
-  ...{ row, repeat, verdict, state },
+  ...{ row, repeat, verdict, state, fullyEvaluated },
   input: row === null ? null : `input ${row}`,
 });
 
@@ -34,6 +35,7 @@ suite("the runs of a test", () => {
       run(1, 3, null, "error"),
       run(2, 1, null, "pending"),
       run(2, 2, "passed"),
+      run(3, 1, "passed", "completed", false),
     ];
     const rows = rowsOfRuns(runs);
     assert.deepEqual(
@@ -41,9 +43,13 @@ suite("the runs of a test", () => {
       [
         [1, "input 1", 3, 1],
         [2, "input 2", 2, 1],
+        [3, "input 3", 1, 0],
       ],
     );
-    assert.deepEqual([rows[0]!.telling, rows[1]!.telling], [runs[1], undefined]);
+    assert.deepEqual(
+      rows.map(({ telling }) => telling),
+      [runs[1], undefined, runs[5]],
+    );
   });
 
   test("are a row each without inputs", () => {
@@ -71,19 +77,16 @@ suite("the runs of a test", () => {
 });
 
 suite("two launches", () => {
-  test("differ within or beyond the margin of error", () => {
-    const texts: [before: [number, number], after: [number, number], text: string | undefined][] = [
-      [[10, 20], [11, 20], "Up 5 points, within the margin of error"],
-      [[10, 20], [19, 20], "Up 45 points, beyond the margin of error"],
-      [[190, 200], [150, 200], "Down 20 points, beyond the margin of error"],
-      [[50, 100], [51, 100], "Up 1 point, within the margin of error"],
-      [[8, 12], [9, 12], "Up 8.3 points, within the margin of error"],
-      [[5, 10], [10, 20], "Same pass rate"],
-      [[0, 0], [1, 1], undefined],
+  test("are said to differ only where it is more than chance, and always by what broke and was fixed", () => {
+    const texts: [broke: number, mended: number, text: string | undefined][] = [
+      [3, 0, "3 broke, 0 fixed"],
+      [8, 2, "8 broke, 2 fixed"],
+      [12, 1, "Worse than the other run: 12 broke, 1 fixed"],
+      [0, 1_000, "Better than the other run: 0 broke, 1,000 fixed"],
+      [0, 0, undefined],
     ];
-    for (const [before, after, text] of texts) {
-      assert.equal(differenceText(differenceOf(passRateOf(...before), passRateOf(...after))), text);
-    }
+    for (const [broke, mended, text] of texts)
+      assert.equal(differenceText(differenceOf(broke, mended)), text);
   });
 
   test("are listed by test, also when a test goes on in the next page", () => {
@@ -121,8 +124,9 @@ suite("two launches", () => {
       cancelled: 0,
       open: 0,
     };
-    assert.equal(onlyResult({ runs: 1, counts: { ...none, failed: 1 }, passRate: null }), "failed");
-    assert.equal(onlyResult({ runs: 2, counts: { ...none, failed: 2 }, passRate: null }), undefined);
+    const rest = { notFullyEvaluated: 0, passRate: null };
+    assert.equal(onlyResult({ runs: 1, counts: { ...none, failed: 1 }, ...rest }), "failed");
+    assert.equal(onlyResult({ runs: 2, counts: { ...none, failed: 2 }, ...rest }), undefined);
   });
 });
 

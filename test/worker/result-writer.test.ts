@@ -21,6 +21,7 @@ const verdict = {
   ...{
     routing: "not_needed" as const,
     verdict: "skipped" as const,
+    fullyEvaluated: true,
     score: null,
     counts,
     results: [],

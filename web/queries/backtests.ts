@@ -35,7 +35,10 @@ export const backtestResultsQuery = (
   id: string,
   { before, after, change }: Omit<BacktestGroup, "traces">,
 ) => {
-  const filter = change === "none" ? { change } : { before: before ?? "none", after: after ?? "none" };
+  const filter =
+    change === "none"
+      ? { change, after: after ?? "none" }
+      : { change, before: before ?? "none", after: after ?? "none" };
   const query = new URLSearchParams(filter).toString();
   return {
     ...pagesOf<BacktestResult>(

@@ -35,19 +35,33 @@ export const testDaysQuery = (agentId: string, testId: string) =>
       const days = Array.from({ length: count }, (_, day) =>
         new Date(Date.parse(from) + day * dayMs).toISOString(),
       );
-      return days.map(at => known.get(at) ?? { at, counts: nothing, passRate: null });
+      return days.map(at => known.get(at) ?? { at, counts: nothing, notFullyEvaluated: 0, passRate: null });
     },
   });
 
+type Asked = {
+  outcome: Outcome | undefined;
+  fullyEvaluated: "true" | "false" | undefined;
+  period: Within | undefined;
+};
+
 /** The runs that evaluated a test, each with only that test's result; optionally only those with an outcome. */
-export const testRunsQuery = (testId: string, outcome: Outcome | undefined, within: Within | undefined) => {
-  const query = new URLSearchParams({ ...(outcome && { outcome }), ...within }).toString();
+export const testRunsQuery = (testId: string, { outcome, fullyEvaluated, period }: Asked) => {
+  const query = new URLSearchParams({
+    ...(outcome && { outcome }),
+    ...(fullyEvaluated && { fullyEvaluated }),
+    ...period,
+  }).toString();
   return pagesOf<RunDetail>(
     [...testQuery(testId).queryKey, "runs", query],
     `/api/tests/${testId}/runs${query && `?${query}`}`,
     50,
   );
 };
+
+export function sumOfOthers(points: readonly Pick<Day, "notFullyEvaluated">[]): number {
+  return points.reduce((sum, { notFullyEvaluated }) => sum + notFullyEvaluated, 0);
+}
 
 export function sumOf(points: readonly { counts: Counts }[]): Counts {
   const sum = { ...nothing };

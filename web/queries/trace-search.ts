@@ -8,6 +8,7 @@ export const traceSearch = [
   "verdict",
   "routing",
   "outage",
+  "fullyEvaluated",
   "resultState",
   "testId",
   "testOutcome",

@@ -108,7 +108,7 @@ const test = createRoute({
 const testResults = createRoute({
   path: "/tests/$testId/results",
   getParentRoute: () => agent,
-  validateSearch: textsOf("kind", "outcome", "from", "to"),
+  validateSearch: textsOf("kind", "outcome", "fullyEvaluated", "from", "to"),
   component: lazyRouteComponent(() => import("../pages/tests/TestResultsPage.tsx"), "TestResultsPage"),
 });
 const runs = createRoute({

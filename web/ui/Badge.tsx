@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import type { Outcome } from "../../src/model/run/outcome.ts";
 import type { RunState } from "../../src/model/run/run.ts";
-import { outcomes, runStates, type Word } from "../labels.ts";
+import { outcomeWord, runStates, type Word } from "../labels.ts";
 import { Icon } from "./Icon.tsx";
 
 export function Badge({ word, children }: { word: Word; children?: ReactNode }) {
@@ -16,12 +16,20 @@ export function Badge({ word, children }: { word: Word; children?: ReactNode }) 
   );
 }
 
-type VerdictProps = { run: { state: RunState; verdict: Outcome | null; waiting: unknown } | null };
+type ShownRun = {
+  state: RunState;
+  verdict: Outcome | null;
+  fullyEvaluated: boolean | null;
+  waiting: unknown;
+};
+type VerdictProps = { run: ShownRun | null };
 
 /** The verdict of a trace's latest evaluation; null: not evaluated. */
 export function Verdict({ run }: VerdictProps) {
   if (run === null) return <Badge word={runStates.none} />;
-  return (
-    <Badge word={run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state]} />
-  );
+  return <Badge word={verdictWord(run)} />;
+}
+
+export function verdictWord({ state, verdict, fullyEvaluated, waiting }: ShownRun): Word {
+  return verdict ? outcomeWord(verdict, fullyEvaluated) : runStates[waiting ? "waiting" : state];
 }

@@ -1,9 +1,10 @@
 // Bar chart of daily outcomes: passed and skipped above the line, failed and missing instrumentation below.
 import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
 import { dayText, numberText } from "../format.ts";
-import { counted, countsText, outcomes } from "../labels.ts";
+import { counted, countsText, notFullyEvaluated, outcomes } from "../labels.ts";
 
-type Day = { at: string; counts: Counts };
+type Counted = { counts: Counts; notFullyEvaluated: number };
+type Day = Counted & { at: string };
 
 /** Outcomes differ by side and width, not only by color; listed in stacking order from the line. */
 const bars: Record<Outcome, { side: -1 | 1; width: number }> = {
@@ -42,17 +43,17 @@ export function OutcomeStrip({
       <path className="strip-line" d={`M0 ${half}h${width}v1H0z`} />
       {drawn.map(({ outcome, path }) => path && <path key={outcome} data-outcome={outcome} d={path} />)}
       {days.map(
-        ({ at, counts }, index) =>
-          isEvaluated(counts) && (
+        (day, index) =>
+          isEvaluated(day) && (
             <rect
-              key={at}
+              key={day.at}
               className="strip-day"
               x={index * dayWidth}
               y={0}
               width={dayWidth}
               height={2 * half + 1}
             >
-              <title>{`${dayText(at)}: ${evaluatedText(counts)}`}</title>
+              <title>{`${dayText(day.at)}: ${evaluatedText(day)}`}</title>
             </rect>
           ),
       )}
@@ -60,8 +61,8 @@ export function OutcomeStrip({
   );
 }
 
-/** The legend of the bars, with counts if given. */
-export function OutcomeLegend({ counts }: { counts?: Counts }) {
+/** The legend of the bars, with counts if given. `others`: results that are not fully evaluated, which have no bar. */
+export function OutcomeLegend({ counts, others = 0 }: { counts?: Counts; others?: number }) {
   return (
     <ul className="strip-legend">
       {order.map(outcome => {
@@ -80,25 +81,32 @@ export function OutcomeLegend({ counts }: { counts?: Counts }) {
           </li>
         );
       })}
+      {others > 0 && (
+        <li>
+          {notFullyEvaluated.text}
+          <strong>{numberText(others)}</strong>
+        </li>
+      )}
     </ul>
   );
 }
 
 /** "4 passed, 1 failed". */
-export function evaluatedText(counts: Counts): string {
-  return countsText(counts) || "not evaluated";
+export function evaluatedText({ counts, notFullyEvaluated }: Counted): string {
+  return countsText(counts, notFullyEvaluated) || "not evaluated";
 }
 
-export function isEvaluated(counts: Counts): boolean {
-  return order.some(outcome => counts[outcome] > 0);
+export function isEvaluated({ counts, notFullyEvaluated }: Counted): boolean {
+  return notFullyEvaluated > 0 || order.some(outcome => counts[outcome] > 0);
 }
 
 function summaryOf(days: readonly Day[]): string {
-  const evaluated = days.filter(({ counts }) => isEvaluated(counts));
+  const evaluated = days.filter(isEvaluated);
   if (evaluated.length === 0) return "not evaluated";
   const sum = (outcome: Outcome) => days.reduce((total, { counts }) => total + counts[outcome], 0);
-  const all = Object.fromEntries(order.map(outcome => [outcome, sum(outcome)])) as Counts;
-  return `${evaluatedText(all)}, on ${counted(evaluated.length, "day")}`;
+  const counts = Object.fromEntries(order.map(outcome => [outcome, sum(outcome)])) as Counts;
+  const notFullyEvaluated = days.reduce((total, day) => total + day.notFullyEvaluated, 0);
+  return `${evaluatedText({ counts, notFullyEvaluated })}, on ${counted(evaluated.length, "day")}`;
 }
 
 /** Pixels per result: the largest side of any day fills its half. */

@@ -8,7 +8,13 @@ import { Counts, Outcome } from "../traces/result-schemas.ts";
 export const stripDays = 30;
 
 const passRate = z.number().nullable().describe("passed / (passed + failed); null if both are 0.");
-const tally = { counts: Counts, passRate };
+const tally = {
+  counts: Counts.describe("Fully evaluated ones by outcome."),
+  notFullyEvaluated: z
+    .number()
+    .describe("The others, of any outcome, which are in no pass rate. By check always 0."),
+  passRate,
+};
 const Tally = z.object(tally);
 export type Tally = z.output<typeof Tally>;
 
@@ -69,6 +75,7 @@ export const TestInsights = z
   .object({
     id: Id.describe("The test's id."),
     lastOutcome: Outcome.nullable().describe("On live traffic."),
+    lastFullyEvaluated: z.boolean().nullable().describe("Of the same result; null: there is none."),
     lastRunAt: Time.nullable(),
     lastManualOutcome: Outcome.nullable().describe(
       "The worst outcome in the latest launch; manual runs are not counted in the days.",
@@ -77,7 +84,7 @@ export const TestInsights = z
     lastManualFullyEvaluated: z
       .boolean()
       .nullable()
-      .describe("False: the judge was unavailable for some checks of that launch; null: no manual run."),
+      .describe("False: some check of that launch was not judged; null: no manual run."),
     lastManualPassRate: PassRate.nullable().describe(
       "Of the same launch, if several runs of the test have completed in it.",
     ),

@@ -2,8 +2,7 @@
 
 import { z } from "zod";
 import { addTo, type Histogram, percentile } from "../../model/run/histogram.ts";
-import type { Counts } from "../../model/run/outcome.ts";
-import { scoreOf } from "../../model/run/run.ts";
+import type { Counts, Tally } from "../../model/run/outcome.ts";
 import { findFailing } from "../../store/alerts/test-states.ts";
 import {
   type AgentPoint,
@@ -13,12 +12,12 @@ import {
   listTestPoints,
   listTestStrips,
   type Span,
-  type TestPoint,
 } from "../../store/runs/insights.ts";
 import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
+import { tallyView } from "../tally.ts";
 import { AgentDay, Insights, type Series, stripDays, TestInsights } from "./insights-schemas.ts";
 import {
   dayMs,
@@ -88,7 +87,7 @@ export function registerInsights(app: App, { db }: Deps): void {
         lastTraceAt: lastTraceAt?.toISOString() ?? null,
         runs,
         routingUnavailable,
-        ...countsView(counts),
+        ...tallyView(counts),
       }));
       return pageOf(views, query);
     },
@@ -122,7 +121,7 @@ export function registerInsights(app: App, { db }: Deps): void {
           failing: failingView(failing.get(strip.id)),
           days: Array.from({ length: stripDays }, (_, day) => first + day * dayMs).map(at => ({
             at: new Date(at).toISOString(),
-            ...countsView(known.get(at) ?? nothing),
+            ...tallyView(known.get(at) ?? nothing),
           })),
         };
       });
@@ -131,7 +130,10 @@ export function registerInsights(app: App, { db }: Deps): void {
   );
 }
 
-const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+const nothing: Tally = {
+  ...{ passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 },
+  not_fully_evaluated: 0,
+};
 
 /** Sums hours into intervals. */
 function sumIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoint[] {
@@ -167,7 +169,7 @@ function agentPointView({
 }: AgentPoint) {
   return {
     at: at.toISOString(),
-    ...countsView(counts),
+    ...tallyView(counts),
     runs,
     routingUnavailable,
     durationMs: durationView(durations),
@@ -179,8 +181,10 @@ function durationView(durations: Histogram) {
   return { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) };
 }
 
+type CountedPoint = Counts & Partial<Tally> & { testId: string; checkId?: string; name: string; at: Date };
+
 /** Groups consecutive points of the same test and check into series. */
-function seriesOf(points: (TestPoint & { checkId?: string })[]): Series[] {
+function seriesOf(points: CountedPoint[]): Series[] {
   const series: Series[] = [];
   for (const { testId, checkId = null, name, at, ...counts } of points) {
     let last = series.at(-1);
@@ -188,12 +192,7 @@ function seriesOf(points: (TestPoint & { checkId?: string })[]): Series[] {
       last = { testId, checkId, name, points: [] };
       series.push(last);
     }
-    last.points.push({ at: at.toISOString(), ...countsView(counts) });
+    last.points.push({ at: at.toISOString(), ...tallyView(counts) });
   }
   return series;
-}
-
-function countsView({ passed, failed, skipped, missing_instrumentation }: Counts) {
-  const counts = { passed, failed, skipped, missing_instrumentation };
-  return { counts, passRate: scoreOf(counts) };
 }

@@ -1,7 +1,7 @@
 // /api/agents/:id/overview: the last 24 hours of an agent against the same hours a week before, and what to look at.
 
 import { z } from "zod";
-import type { Counts } from "../../model/run/outcome.ts";
+import type { Counts, Tally } from "../../model/run/outcome.ts";
 import { scoreOf } from "../../model/run/run.ts";
 import { placesWithin, readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import { listFailing } from "../../store/alerts/test-states.ts";
@@ -101,7 +101,7 @@ export async function readOverview(db: Database, agentId: string, nowMs: number)
 
 async function readResults(db: Database, agentId: string, within: Within): Promise<Results> {
   const hours = await listAgentHours(db, agentId, within);
-  const sum = (name: keyof Counts | "runs" | "routingUnavailable") =>
+  const sum = (name: keyof Tally | "runs" | "routingUnavailable") =>
     // A verdict counted before a deletion may be taken back twice.
     Math.max(
       hours.reduce((total, hour) => total + hour[name], 0),
@@ -114,11 +114,13 @@ async function readResults(db: Database, agentId: string, within: Within): Promi
     missing_instrumentation: sum("missing_instrumentation"),
   };
   const evaluated = sum("runs");
-  const verdicts = Object.values(counts).reduce((total, count) => total + count, 0);
+  const notFullyEvaluated = sum("not_fully_evaluated");
+  const verdicts = Object.values(counts).reduce((total, count) => total + count, notFullyEvaluated);
   return {
     ...withinView(within),
     evaluated,
     counts,
+    notFullyEvaluated,
     passRate: scoreOf(counts),
     noVerdict: Math.max(evaluated - verdicts, 0),
     routingUnavailable: sum("routingUnavailable"),

@@ -1,6 +1,6 @@
 // The response schemas of backtests and of results by test version.
 import { z } from "zod";
-import { backtestChanges } from "../../model/run/backtest.ts";
+import { backtestCauses, backtestChanges } from "../../model/run/backtest.ts";
 import { estimatedCalls } from "../judge/schemas.ts";
 import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
@@ -24,11 +24,13 @@ export type BacktestEstimate = z.output<typeof BacktestEstimate>;
 export const BacktestChange = z
   .enum(backtestChanges)
   .describe(
-    "broke: passed, now failed; fixed: the reverse; changed: any other difference; new: no earlier result; none: no outcome now",
+    "broke: passed, now failed; fixed: the reverse; changed: any other difference; other_cause: a difference that the test did not make; new: no earlier result that is fully evaluated; none: none now",
   );
 
 const BacktestGroup = z.object({
-  before: Outcome.nullable().describe("In the latest stored result; null: there is none."),
+  before: Outcome.nullable().describe(
+    "In the latest stored result, if it is fully evaluated; null: there is none.",
+  ),
   after: Outcome.nullable(),
   change: BacktestChange,
   traces: z.number(),
@@ -80,6 +82,12 @@ export const BacktestResult = z
     beforeVersion: z.number().nullable().describe("The test version of the earlier result."),
     after: Outcome.nullable(),
     change: BacktestChange,
+    cause: z
+      .enum(backtestCauses)
+      .nullable()
+      .describe(
+        "Of other_cause: the trace has other content, or another judge or another version of our prompt judged it.",
+      ),
     reason: z.string(),
     reasonRedactions: TextRedactions.describe("What stands for redacted values in `reason`."),
     checkId: z
@@ -94,7 +102,8 @@ export type BacktestResult = z.output<typeof BacktestResult>;
 export const TestVersion = z
   .object({
     version: z.number(),
-    counts: Counts,
+    counts: Counts.describe("Fully evaluated results by outcome."),
+    notFullyEvaluated: z.number().describe("The other results, which are in no pass rate."),
     passRate: z.number().nullable().describe("passed / (passed + failed)."),
     firstRunAt: Time.describe("When the first result of the version was stored."),
     lastRunAt: Time,

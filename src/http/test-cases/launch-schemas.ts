@@ -4,7 +4,7 @@ import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
 import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
-import { reasonParts } from "../traces/result-schemas.ts";
+import { Counts, reasonParts } from "../traces/result-schemas.ts";
 import { Run, RunDetail } from "../traces/run-schemas.ts";
 
 const counts = z
@@ -22,7 +22,9 @@ const counts = z
 export const PassRate = z
   .object({
     passed: z.number(),
-    of: z.number().describe("The decided runs: passed, failed, and failed calls of the agent."),
+    of: z
+      .number()
+      .describe("The fully evaluated runs that passed or failed; failed calls of the agent are failed."),
     share: z.number().describe("From 0 to 1."),
     low: z.number().describe("Lower limit of the 95 % Wilson interval."),
     high: z.number().describe("Upper limit of the 95 % Wilson interval."),
@@ -31,10 +33,16 @@ export const PassRate = z
 export type PassRate = z.output<typeof PassRate>;
 
 const passRate = PassRate.nullable().describe(
-  "Share of passed runs. Not counted: runs that were skipped, lack instrumentation, ended without a result, were cancelled or are open, and passed ones that are not fully evaluated. Null if no run counts.",
+  "Share of passed runs. Not counted: runs that were skipped, lack instrumentation, ended without a result, were cancelled or are open, and those that are not fully evaluated, passed or failed. Null if no run counts.",
 );
 
-const RunSummary = z.object({ runs: z.number(), counts, passRate }).meta({ id: "RunSummary" });
+const notFullyEvaluated = z
+  .number()
+  .describe("Runs, of any outcome, with checks that should have been judged and were not.");
+
+const RunSummary = z
+  .object({ runs: z.number(), counts, notFullyEvaluated, passRate })
+  .meta({ id: "RunSummary" });
 export type RunSummary = z.output<typeof RunSummary>;
 
 export const Launch = z
@@ -50,9 +58,10 @@ export const Launch = z
     finishedAt: Time.nullable(),
     counts,
     passRate,
-    notFullyEvaluated: z
+    notFullyEvaluated,
+    outages: z
       .number()
-      .describe("Runs with checks that were skipped because the judge was unavailable."),
+      .describe("Those of them for which the judge was unavailable; they can be evaluated again."),
   })
   .meta({ id: "Launch" });
 export type Launch = z.output<typeof Launch>;
@@ -73,17 +82,12 @@ const manualRunFields = {
   input: shortInput,
   turnCount: z.number(),
   turnsEnded: z.number(),
-  fullyEvaluated: z
-    .boolean()
-    .nullable()
-    .describe(
-      "False: checks were skipped because the judge was unavailable; they can be evaluated again. Null until the run has completed.",
-    ),
+  checkCounts: Counts.nullable().describe("The checks of the test by outcome; null until they are known."),
   change: z
     .enum(["broke", "mended", "same", "new"])
     .nullable()
     .describe(
-      "Compared with the previous launch that has a result of the same test and input; null if the run has none. If repeats disagreed there, same.",
+      "Compared with the previous launch that has a fully evaluated result of the same test and input; null if the run has none. If repeats disagreed there, same.",
     ),
   firstRun: z.boolean().describe("No earlier launch ran the test."),
   reason: z.string().nullable().describe("The result in one sentence."),
@@ -149,18 +153,20 @@ export type LaunchEstimate = z.output<typeof LaunchEstimate>;
 const before = RunSummary.nullable().describe("In the launch `with`; null if it has no such runs.");
 const after = RunSummary.nullable().describe("In this launch; null if it has no such runs.");
 
-const PassRateDifference = z
+const Difference = z
   .object({
-    share: z.number().describe("The pass rate in this launch minus that in the other, from -1 to 1."),
-    low: z.number(),
-    high: z.number(),
-    significant: z.boolean().describe("The interval does not contain 0."),
+    broke: z.number(),
+    mended: z.number(),
+    significant: z
+      .boolean()
+      .describe(
+        "More than chance: at least ten pairs of the same test and input differ, by an exact two-sided sign test at 0.05.",
+      ),
   })
-  .nullable()
-  .describe("With its 95 % interval by Newcombe's hybrid score method. Null if one has no pass rate.");
+  .describe("The pairs of the same test and input that differ.");
 
 const ComparedTest = z
-  .object({ ...testNames, before, after, difference: PassRateDifference })
+  .object({ ...testNames, before, after, difference: Difference })
   .meta({ id: "ComparedTest" });
 export type ComparedTest = z.output<typeof ComparedTest>;
 
@@ -179,7 +185,7 @@ const ComparedInput = z
       .enum(launchChanges)
       .nullable()
       .describe(
-        "From the launch `with` to this one. A test passes with an input if more than half of its runs do, skipped ones left out. Null if one of the launches has no result.",
+        "From the launch `with` to this one. A test passes with an input if more than half of its runs do; those that were skipped or are not fully evaluated are left out. Null if one of the launches has no other.",
       ),
   })
   .meta({ id: "ComparedInput" });
@@ -189,7 +195,7 @@ export const LaunchComparison = z
   .object({
     launch: Launch,
     with: Launch,
-    difference: PassRateDifference,
+    difference: Difference,
     changes: z
       .object({
         broke: z.number(),
@@ -197,7 +203,7 @@ export const LaunchComparison = z
         same: z.number(),
         new: z.number(),
         gone: z.number(),
-        undecided: z.number().describe("One of the launches has no result."),
+        undecided: z.number().describe("One of the launches has no fully evaluated result."),
       })
       .describe("All items of the comparison by change, whatever the filters."),
     tests: z.array(ComparedTest).describe("The tests of this page's items."),

@@ -1,12 +1,11 @@
 // Maps stored launches and manual runs to API responses.
 import type { RunTurn, Launch as StoredLaunch } from "../../model/run/launch.ts";
-import { differenceOf } from "../../model/run/pass-rate.ts";
 import type { ReasonFields } from "../../model/run/reason-text.ts";
 import type { Result } from "../../model/run/run.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { ComparedRun } from "../../store/runs/launched-runs.ts";
 import { runDetailView, runView } from "../traces/view.ts";
-import type { Launch, LaunchComparison, LaunchedRun, ManualRun } from "./launch-schemas.ts";
+import type { Launch, LaunchedRun, ManualRun } from "./launch-schemas.ts";
 
 /** With the turns so far. */
 export function manualRunView(run: ComparedRun, turns: RunTurn[]): ManualRun {
@@ -20,18 +19,6 @@ export function launchView(launch: StoredLaunch): Launch {
 
 export function launchedRunView(run: ComparedRun): LaunchedRun {
   return { ...runView(run), ...comparedView(run) };
-}
-
-/** The launches of a comparison, with the difference of their pass rates. */
-export function comparedLaunchesView(
-  launch: StoredLaunch,
-  before: StoredLaunch,
-): Pick<LaunchComparison, "launch" | "with" | "difference"> {
-  return {
-    launch: launchView(launch),
-    with: launchView(before),
-    difference: differenceOf(before.passRate, launch.passRate),
-  };
 }
 
 function tellingOf({ outcome, checks, reasonCode }: Result) {
@@ -59,7 +46,7 @@ function comparedView(run: ComparedRun) {
     input,
     turnCount,
     turnsEnded,
-    fullyEvaluated: run.state === "completed" ? !run.outage : null,
+    checkCounts: result?.counts ?? null,
     change,
     firstRun,
     ...(result ? reasonOf(result) : { reason: null }),

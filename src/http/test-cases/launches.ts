@@ -30,7 +30,7 @@ import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
 import { requireVerified } from "../signed-in.ts";
 import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
 import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
-import { comparedLaunchesView, launchedRunView, launchView } from "./launch-view.ts";
+import { launchedRunView, launchView } from "./launch-view.ts";
 
 export type LaunchesDeps = Deps & {
   events: Pick<EventPublisher, "publish">;
@@ -205,7 +205,8 @@ function registerComparison(app: App, { db }: LaunchesDeps): void {
       if (other?.agentId !== launch.agentId) throw new Refusal("NOT_FOUND");
       const rowsMax = limit + 1;
       const compared = await compareLaunches(db, { before, launchId: id, after: cursor, rowsMax, ...filter });
-      return { ...comparedLaunchesView(launch, other), ...compared, ...pageOf(compared.items, { limit }) };
+      const launches = { launch: launchView(launch), with: launchView(other) };
+      return { ...launches, ...compared, ...pageOf(compared.items, { limit }) };
     },
   );
 }

@@ -7,7 +7,7 @@ import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Instant, notReversed, pageSchema } from "../schemas.ts";
+import { Flag, Id, Instant, notReversed, pageSchema } from "../schemas.ts";
 import { Outcome } from "../traces/result-schemas.ts";
 import { runDetailView } from "../traces/view.ts";
 import { AnyRunDetail } from "./launch-schemas.ts";
@@ -43,6 +43,9 @@ export function registerRuns(app: App, { db }: Deps): void {
             .default("passive")
             .describe("manual: manual runs in any state, with their turns."),
           outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
+          fullyEvaluated: Flag.optional().describe(
+            "Only runs in which the result of the test is fully evaluated, or only the others.",
+          ),
           from: Instant.optional().describe("Only runs created at or after this time."),
           to: Instant.optional().describe("Only runs created before this time."),
           like: Id.optional().describe(
@@ -53,10 +56,12 @@ export function registerRuns(app: App, { db }: Deps): void {
       },
     },
     async ({ params: { id }, query }) => {
-      const { kind, outcome, from, to, like, ...page } = query;
+      const { kind, outcome, fullyEvaluated, from, to, like, ...page } = query;
       const { id: testId, agentId } = found(await findTestCase(db, id));
       if (kind === "manual") {
-        const filter = (["outcome", "from", "to"] as const).find(name => query[name] !== undefined);
+        const filter = (["outcome", "fullyEvaluated", "from", "to"] as const).find(
+          name => query[name] !== undefined,
+        );
         if (filter) {
           const issues = [{ path: filter, message: "Not supported for manual runs." }];
           throw new Refusal("VALIDATION_ERROR", { issues });
@@ -77,7 +82,7 @@ export function registerRuns(app: App, { db }: Deps): void {
       }
       const { rows, reach } = await listRunsOfTest(
         db,
-        { agentId, testId, outcome, from, to },
+        { agentId, testId, outcome, fullyEvaluated, from, to },
         listingOf(page),
       );
       // Only the results of the requested test.

@@ -1,8 +1,8 @@
 // /api/tests/:id/versions: results of a test on live traffic by its version.
 import { z } from "zod";
-import { scoreOf } from "../../model/run/run.ts";
 import { listTestVersions } from "../../store/runs/insights.ts";
 import type { App, Deps } from "../deps.ts";
+import { tallyView } from "../tally.ts";
 import { TestVersion } from "./backtest-schemas.ts";
 
 const versionsMax = 100;
@@ -23,8 +23,7 @@ export function registerVersions(app: App, { db }: Deps): void {
       return {
         items: versions.map(({ version, firstRunAt, lastRunAt, ...counts }) => ({
           version,
-          counts,
-          passRate: scoreOf(counts),
+          ...tallyView(counts),
           firstRunAt: firstRunAt.toISOString(),
           lastRunAt: lastRunAt.toISOString(),
         })),

@@ -14,7 +14,8 @@ export function conversationView(
   { traces, firstAt, lastAt, ...row }: ConversationRow,
   tracesMax: number,
 ): ConversationSummary {
-  const { conversationId, kind, firstTraceId, lastTraceId, userInput, responseText, userId, verdicts } = row;
+  const { conversationId, kind, firstTraceId, lastTraceId, userInput, responseText, userId } = row;
+  const { verdicts, notFullyEvaluated } = row;
   const { userInputRedactions } = readTextRedactions(row.inputRedactions);
   const { responseTextRedactions } = readTextRedactions(row.replyRedactions);
   return {
@@ -31,6 +32,7 @@ export function conversationView(
       userId,
       redacted: row.redacted ?? [],
       verdicts,
+      notFullyEvaluated,
     },
     traces: { count: Math.min(traces, tracesMax), more: traces > tracesMax },
     firstAt: timeOf(firstAt),

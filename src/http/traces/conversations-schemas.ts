@@ -37,6 +37,10 @@ export const ConversationSummary = z
         none: z.number().int().describe("Not evaluated, or no test applied."),
       })
       .describe("Of the last 100 turns."),
+    notFullyEvaluated: z
+      .number()
+      .int()
+      .describe("How many of these verdicts are of evaluations that are not fully evaluated."),
   })
   .meta({ id: "ConversationSummary" });
 export type ConversationSummary = z.output<typeof ConversationSummary>;

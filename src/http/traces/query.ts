@@ -54,6 +54,9 @@ export const TraceQuery = PageQuery.extend({
   outage: Flag.optional().describe(
     "Whether checks were skipped because the judge was unavailable, and not judged since.",
   ),
+  fullyEvaluated: Flag.optional().describe(
+    "Whether all that the evaluation should have judged was; with `testId`, of the result of that test.",
+  ),
   resultState: z
     .enum(resultStates)
     .optional()

@@ -169,6 +169,11 @@ export const looseResult = z.looseObject({
   ...reasonParts,
   ...reasonRedactions,
   counts: Counts,
+  fullyEvaluated: z
+    .boolean()
+    .describe(
+      "Whether each check was judged: none was skipped, but for a dependency or because it does not apply.",
+    ),
   checks: z.array(Check),
   test: z.unknown().describe("The test case as evaluated."),
   testVersion: z.number().nullable().describe("The version of the test case; null: it was not saved."),

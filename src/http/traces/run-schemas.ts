@@ -29,6 +29,12 @@ const runFields = {
   cause: z
     .enum(["traffic", "again"])
     .describe("again: someone had the trace evaluated again with the tests of its last run."),
+  fullyEvaluated: z
+    .boolean()
+    .nullable()
+    .describe(
+      "False: a result is not, or the scenario of a test could not be matched. Such runs are in no pass rate, comparison or alert. Null until the run has completed.",
+    ),
   outage: z
     .boolean()
     .describe("The judge was unavailable for some of this, and no later run of the trace has judged it."),

@@ -48,6 +48,7 @@ export function runView(run: RunRow): Run {
     counts,
     error: run.error,
     cause: run.cause,
+    fullyEvaluated: run.state === "completed" ? run.fullyEvaluated : null,
     outage: run.outage,
     waiting: waitingView(run),
   };

@@ -5,7 +5,7 @@ import type { PlacesOfRule } from "../redaction.ts";
 import { shorten } from "../shorten.ts";
 import type { ContentGone } from "../trace/trace.ts";
 import type { Outcome } from "./outcome.ts";
-import type { PassRate, PassRateDifference } from "./pass-rate.ts";
+import type { Difference, PassRate } from "./pass-rate.ts";
 import type { RunState } from "./run.ts";
 
 export type LaunchState = "queued" | "running" | "completed" | "cancelled";
@@ -29,7 +29,13 @@ export type RunResult = (typeof runResults)[number];
 export type LaunchCounts = Record<RunResult, number>;
 
 /** Some runs of a launch together. */
-export type RunSummary = { runs: number; counts: LaunchCounts; passRate: PassRate | null };
+export type RunSummary = {
+  runs: number;
+  counts: LaunchCounts;
+  /** Of those with a verdict, whichever it is. */
+  notFullyEvaluated: number;
+  passRate: PassRate | null;
+};
 
 export type Launch = {
   id: string;
@@ -45,8 +51,9 @@ export type Launch = {
   finishedAt: Date | null;
   counts: LaunchCounts;
   passRate: PassRate | null;
-  /** Runs with checks that were skipped because the judge was unavailable. */
   notFullyEvaluated: number;
+  /** Those of them for which the judge was unavailable: they can be evaluated again. */
+  outages: number;
 };
 
 /** The runs of one test in a launch. */
@@ -70,7 +77,7 @@ export type LaunchEstimate = {
   semanticChecks: number;
 };
 
-/** A run's outcome compared with those of the same test and input in the previous launch that has any. */
+/** A run's outcome compared with the fully evaluated ones of the same test and input in the previous launch that has any. */
 export type Change = "broke" | "mended" | "same" | "new";
 
 export const launchChanges = ["broke", "mended", "same", "new", "gone"] as const;
@@ -97,7 +104,7 @@ export type ComparedInput = {
 export type ComparedTest = Pick<LaunchTest, "testId" | "testName" | "testDeleted"> & {
   before: RunSummary | null;
   after: RunSummary | null;
-  difference: PassRateDifference | null;
+  difference: Difference;
 };
 
 /** One turn of a manual run; the reply and the trace are added once they are known. */
@@ -157,13 +164,17 @@ export function cutReply(text: string): string {
 /** What the runs of the same test and input came to in the previous launch; several repeats can disagree. */
 export type PreviousRuns = "passed" | "not_passed" | "mixed";
 
-/** Null if the run has no outcome to compare. Skipped runs are ignored. Neither outcome is a change of mixed ones. */
+type EndedRun = { state: RunState; verdict: Outcome | null; fullyEvaluated: boolean };
+
+/**
+ * Null if the run has no outcome to compare: also one that is not fully evaluated is none. Skipped runs are ignored. Neither
+ * outcome is a change of mixed ones.
+ */
 export function changeOf(
-  state: RunState,
-  outcome: Outcome | null,
+  { state, verdict: outcome, fullyEvaluated }: EndedRun,
   before: PreviousRuns | null,
 ): Change | null {
-  if (state !== "completed" || outcome === null || outcome === "skipped") return null;
+  if (state !== "completed" || !fullyEvaluated || outcome === null || outcome === "skipped") return null;
   if (before === null) return "new";
   const passed = outcome === "passed";
   if (before === "mixed" || passed === (before === "passed")) return "same";

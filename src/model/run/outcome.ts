@@ -3,3 +3,6 @@
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 
 export type Counts = Record<Outcome, number>;
+
+/** Counted results: by outcome those that are fully evaluated, and the others. */
+export type Tally = Counts & { not_fully_evaluated: number };

@@ -1,8 +1,8 @@
-// Pass rates of manual runs: the 95 % Wilson interval of one, and Newcombe's interval of the difference of two.
+// Pass rates of manual runs with their 95 % Wilson interval, and whether two launches differ.
 import { wilson } from "../wilson.ts";
 
 /**
- * `of`: the decided runs, which passed or failed, a failed call of the agent included. `share` and the limits of its
+ * `of`: the fully evaluated runs that passed or failed, a failed call of the agent included. `share` and the limits of its
  * interval are in 0..1.
  */
 export type PassRate = { passed: number; of: number; share: number; low: number; high: number };
@@ -14,18 +14,28 @@ export function passRateOf(passed: number, of: number): PassRate | null {
   return { passed, of, share, ...wilson(share, of) };
 }
 
-/** `significant`: the interval does not contain 0. */
-export type PassRateDifference = { share: number; low: number; high: number; significant: boolean };
+/** Of the same test and input in two launches: how many broke and how many were fixed, and whether that is more than chance. */
+export type Difference = { broke: number; mended: number; significant: boolean };
 
-/**
- * The later share minus the earlier one, with its 95 % interval by Newcombe's hybrid score method (method 10 in Newcombe
- * 1998, Statistics in Medicine 17, 873-890). Two Wilson intervals may overlap and the shares still differ significantly,
- * so their overlap is not the test.
- */
-export function differenceOf(before: PassRate | null, after: PassRate | null): PassRateDifference | null {
-  if (!before || !after) return null;
-  const share = after.share - before.share;
-  const low = share - Math.hypot(after.share - after.low, before.high - before.share);
-  const high = share + Math.hypot(after.high - after.share, before.share - before.low);
-  return { share, low, high, significant: low > 0 || high < 0 };
+/** Fewer pairs that differ say nothing, however one-sided they are. */
+const differingMin = 10;
+const level = 0.05;
+
+/** An exact two-sided sign test: if nothing had changed, each pair that differs would be as likely to break as to be fixed. */
+export function differenceOf(broke: number, mended: number): Difference {
+  const differing = broke + mended;
+  const significant = differing >= differingMin && signTest(Math.min(broke, mended), differing) <= level;
+  return { broke, mended, significant };
+}
+
+/** The probability that `fewer` or less of `of` fair coins, or as few of the others, show heads. */
+function signTest(fewer: number, of: number): number {
+  // In logarithms, because the first term underflows from 1,075 on.
+  let logTerm = -of * Math.LN2;
+  let sum = Math.exp(logTerm);
+  for (let heads = 1; heads <= fewer; heads++) {
+    logTerm += Math.log((of - heads + 1) / heads);
+    sum += Math.exp(logTerm);
+  }
+  return Math.min(1, 2 * sum);
 }

@@ -233,9 +233,14 @@ function dollars(usd: number): string {
 
 /** "Passed, 4 of 5 checked, 1 skipped". */
 function countsText(outcome: Outcome, counts: Counts): string {
+  return `${outcomeWords[outcome]}, ${checkedText(counts)}`;
+}
+
+/** "4 of 5 checked, 1 skipped". */
+export function checkedText(counts: Counts): string {
   const checked = counts.passed + counts.failed;
   const total = checked + counts.skipped + counts.missing_instrumentation;
-  const parts = [outcomeWords[outcome], `${checked} of ${total} checked`];
+  const parts = [`${checked} of ${total} checked`];
   if (counts.failed > 0) parts.push(`${counts.failed} failed`);
   if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`);
   if (counts.missing_instrumentation > 0)

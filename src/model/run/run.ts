@@ -101,6 +101,8 @@ export type Result = {
   score: number | null;
   counts: Counts;
   checks: Check[];
+  /** See areFullyEvaluated. */
+  fullyEvaluated: boolean;
   /** What stands for redacted values in `reason`; absent: nothing. */
   redactions?: RedactedCopy[];
   /** The test as it was evaluated, with its version; the version of an unsaved test is null. */
@@ -141,6 +143,8 @@ export type Verdict = {
   verdict: Outcome | null;
   score: number | null;
   counts: Counts;
+  /** See isRunFullyEvaluated. */
+  fullyEvaluated: boolean;
   results: Result[];
   tests: Applicability[];
   /** The conventions and the agent's own rules that the trace was read by; absent: none. */

@@ -1,13 +1,15 @@
-// Whether each test is failing on live traffic: three failures in a row, in the order in which traces arrived.
+// Whether each test is failing on live traffic: three failures in a row of fully evaluated results, in the order in which
+// traces arrived.
 
 import type pg from "pg";
 import type { TestState } from "../../model/alert/alert.ts";
-import type { Outcome } from "../../model/run/outcome.ts";
 import type { Result } from "../../model/run/run.ts";
 import { binaryArray } from "../binary-array.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { partsOfRows, placeOf } from "../scale/places.ts";
+
+type TestResult = Pick<Result, "testId" | "outcome" | "fullyEvaluated">;
 
 /** A run that traffic caused and that was just completed. */
 export type TrafficRun = {
@@ -16,7 +18,7 @@ export type TrafficRun = {
   agentId: string;
   /** The evaluated revision of the trace. */
   revision: number;
-  verdict: { results: Pick<Result, "testId" | "outcome">[] };
+  verdict: { results: TestResult[] };
 };
 
 /** The first change of an agent is told after this; further ones wait until an hour after the last message. */
@@ -64,8 +66,9 @@ function resultsByTest(runs: TrafficRun[]): Added[] {
   const tests = new Map<string, Added>();
   const ordered = runs.toSorted((a, b) => (`${a.traceId} ${a.id}` < `${b.traceId} ${b.id}` ? -1 : 1));
   for (const { id: runId, traceId, agentId, revision, verdict } of ordered) {
-    for (const { testId, outcome } of verdict.results) {
-      const failed = failedOf(outcome);
+    for (const result of verdict.results) {
+      const { testId } = result;
+      const failed = failedOf(result);
       // Only takes back an earlier result of the trace, which revision 1 cannot have.
       if (failed === null && revision === 1) continue;
       const added = tests.get(testId) ?? { testId, agentId, items: [] };
@@ -106,7 +109,9 @@ function parametersOf(tests: Added[]): unknown[] {
   ];
 }
 
-function failedOf(outcome: Outcome): boolean | null {
+/** Null: it counts neither way. */
+function failedOf({ outcome, fullyEvaluated }: TestResult): boolean | null {
+  if (!fullyEvaluated) return null;
   return outcome === "failed" || outcome === "passed" ? outcome === "failed" : null;
 }
 

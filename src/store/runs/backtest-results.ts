@@ -1,9 +1,12 @@
 // The results of backtests by trace: the traces still to try, results compared with stored ones, and their list.
 
 import {
+  type BacktestCause,
   type BacktestChange,
   type BacktestUsage,
-  backtestChange,
+  type ComparedResult,
+  comparedResult,
+  compareResults,
   type TriedTrace,
 } from "../../model/run/backtest.ts";
 import type { Outcome } from "../../model/run/outcome.ts";
@@ -15,7 +18,7 @@ import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { placeOfRow } from "../scale/places.ts";
 import { backtestLeaseMs, isRunning } from "./backtests.ts";
-import { decodeDetail } from "./detail.ts";
+import { decodeDetail, readByOf } from "./detail.ts";
 import { opaque } from "./of-traces.ts";
 
 /** Traces that are not tried yet, newest first. */
@@ -28,37 +31,43 @@ export async function listUntried(db: Database, id: string, rowsMax: number): Pr
   return rows.map(row => row.id);
 }
 
-export type LatestResult = { outcome: Outcome; version: number | null };
+type LatestResult = { version: number | null; compared: ComparedResult };
 
-/** The outcome of the test in the latest completed run of each trace that has a result of it, by trace. */
+/** The test's result in the latest completed run of each trace that has one, by trace; without those not fully evaluated. */
 async function findLatestResults(
   db: Database,
   testId: string,
   traceIds: string[],
 ): Promise<Map<string, LatestResult>> {
-  const { rows } = await db.pool.query<{ traceId: string; detail: Buffer | null }>({
+  type Row = { traceId: string; revision: number | null; detail: Buffer | null };
+  const { rows } = await db.pool.query<Row>({
     name: "latest_results_of_test",
-    text: `select distinct on (trace_id) trace_id as "traceId", detail from runs
+    text: `select distinct on (trace_id) trace_id as "traceId", revision, detail from runs
       where trace_id = any ($2::uuid[]) and kind = 'passive' and state = ${opaque("completed")} and $1::uuid = any (test_ids)
       order by trace_id, id desc`,
     values: [testId, traceIds],
   });
   return new Map(
-    rows.flatMap(({ traceId, detail }) => {
-      const result = decodeDetail(detail).results.find(one => one.testId === testId);
-      return result ? [[traceId, { outcome: result.outcome, version: result.testVersion }]] : [];
+    rows.flatMap(({ traceId, revision, detail: stored }) => {
+      const detail = decodeDetail(stored);
+      const result = detail.results.find(one => one.testId === testId);
+      if (!result?.fullyEvaluated) return [];
+      const scenario = detail.tests.find(one => one.testId === testId);
+      const compared = comparedResult(result, scenario, { revision, readBy: readByOf(detail) });
+      return [[traceId, { version: result.testVersion, compared }]];
     }),
   );
 }
 
-type TriedRow = TriedTrace & { before: LatestResult | undefined };
+type TriedRow = TriedTrace & ReturnType<typeof compareResults> & { before: LatestResult | undefined };
 
 const triedRows = multiRow<TriedRow>(2, {
   trace_id: ["uuid", row => row.traceId],
-  before: ["text", row => row.before?.outcome ?? null],
+  before: ["text", row => row.before?.compared.outcome ?? null],
   before_version: ["int", row => row.before?.version ?? null],
   after: ["text", row => row.after],
-  change: ["text", row => backtestChange(row.before?.outcome ?? null, row.after)],
+  change: ["text", row => row.change],
+  cause: ["text", row => row.cause],
   reason: ["text", row => storable(row.reason)],
   redactions: ["text", row => (row.redactions ? JSON.stringify(row.redactions) : null)],
   check_id: ["text", row => row.check && storable(row.check.id)],
@@ -109,17 +118,21 @@ export async function storeTried(
       [items.map(({ traceId }) => traceId)],
     );
     const gone = new Set(forgotten.map(({ id: traceId }) => traceId));
-    const told = items.map(item =>
+    const told = items.map(({ redactions, ...item }) =>
       gone.has(item.traceId)
-        ? { traceId: item.traceId, after: item.after, reason: contentGone, check: item.check }
-        : item,
+        ? { ...item, reason: contentGone }
+        : { ...item, ...(redactions && { redactions }) },
     );
+    const compared = told.map((item): TriedRow => {
+      const earlier = before.get(item.traceId);
+      return { ...item, before: earlier, ...compareResults(earlier?.compared, item) };
+    });
     await client.query(
       `update backtest_results r set before = item.before, before_version = item.before_version, after = item.after,
-         change = item.change, reason = item.reason, reason_redactions = item.redactions, check_id = item.check_id, check_type = item.check_type
+         change = item.change, cause = item.cause, reason = item.reason, reason_redactions = item.redactions, check_id = item.check_id, check_type = item.check_type
        from ${triedRows.from}, backtests b
        where b.id = $1 and r.agent_id = b.agent_id and r.backtest_id = b.id and r.trace_id = item.trace_id`,
-      [id, ...triedRows.values(told.map(item => ({ ...item, before: before.get(item.traceId) })))],
+      [id, ...triedRows.values(compared)],
     );
     return true;
   });
@@ -136,6 +149,7 @@ export type BacktestResult = {
   beforeVersion: number | null;
   after: Outcome | null;
   change: BacktestChange;
+  cause: BacktestCause | null;
   reason: string;
   /** JSON; null: nothing. */
   reasonRedactions: string | null;
@@ -160,7 +174,7 @@ export async function listBacktestResults(
   const { rows } = await (await placeOfRow(db, "backtests", id)).pool.query<BacktestResult>(
     `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput",
        t.text_redactions as "textRedactions", r.before,
-       r.before_version as "beforeVersion", r.after, r.change, r.reason, r.reason_redactions as "reasonRedactions",
+       r.before_version as "beforeVersion", r.after, r.change, r.cause, r.reason, r.reason_redactions as "reasonRedactions",
        r.check_id as "checkId",
        r.check_type as "checkType"
      from backtests b join backtest_results r on r.agent_id = b.agent_id and r.backtest_id = b.id

@@ -99,6 +99,7 @@ const results = multiRow<EncodedRun>(2, {
   failed_ids: ["text", run => failedTestIds(run.verdict).join(" ")],
   test_outcomes: ["text", run => outcomesOf(run.verdict)],
   test_versions: ["text", run => versionsOf(run.verdict).join(" ")],
+  fully: ["bool", run => run.verdict.fullyEvaluated],
   outage: ["bool", run => run.outage],
   detail: ["bytes", run => run.detail],
 });
@@ -118,7 +119,8 @@ async function storeResults(client: pg.PoolClient, lease: string, completed: Enc
         test_ids = string_to_array(nullif(item.test_ids, ''), ' ')::uuid[],
         failed_test_ids = string_to_array(item.failed_ids, ' ')::uuid[],
         test_outcomes = item.test_outcomes, test_versions = string_to_array(item.test_versions, ' ')::int[],
-        detail = ${results.bytes("detail")}, outage_open = item.outage
+        detail = ${results.bytes("detail")}, fully_evaluated = item.fully,
+        outage_open = item.outage
       from ${results.from}
       where runs.id = item.id and ${leasedBy("$1")}
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId", runs.cause,

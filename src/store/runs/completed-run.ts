@@ -16,8 +16,8 @@ export type CompletedRun = {
 } & TraceCounts;
 
 /** What is counted of a verdict: the outcomes, without what they are based on. */
-export type Outcomes = Pick<Verdict, "routing" | "verdict" | "score" | "counts"> & {
-  results: (Pick<Result, "testId" | "testVersion" | "outcome"> & {
+export type Outcomes = Pick<Verdict, "routing" | "verdict" | "score" | "counts" | "fullyEvaluated"> & {
+  results: (Pick<Result, "testId" | "testVersion" | "outcome" | "fullyEvaluated"> & {
     checks: Pick<Check, "id" | "outcome">[];
   })[];
 };
@@ -26,16 +26,17 @@ export type Outcomes = Pick<Verdict, "routing" | "verdict" | "score" | "counts">
 export type EncodedRun = Omit<CompletedRun, "verdict" | "plan"> & { verdict: Outcomes; detail: Buffer };
 
 export function encodeRun({ verdict, plan, id, revision, outage, ...counted }: CompletedRun): EncodedRun {
-  const { routing, verdict: outcome, score, counts } = verdict;
-  const results = verdict.results.map(({ testId, testVersion, outcome, checks }) => ({
+  const { routing, verdict: outcome, score, counts, fullyEvaluated } = verdict;
+  const results = verdict.results.map(({ testId, testVersion, outcome, fullyEvaluated, checks }) => ({
     testId,
     testVersion,
     outcome,
+    fullyEvaluated,
     checks: checks.map(({ id, outcome }) => ({ id, outcome })),
   }));
   return {
     ...{ id, revision, outage, ...counted },
-    verdict: { routing, verdict: outcome, score, counts, results },
+    verdict: { routing, verdict: outcome, score, counts, fullyEvaluated, results },
     detail: encodeDetail({
       ...detailOf(verdict, outage ? plan : undefined),
       counted: countsToStore(counted),

@@ -1,7 +1,7 @@
 // Reads the hourly rollups: an agent's over time, and the summaries on agent cards and test strips.
 
 import type { Histogram } from "../../model/run/histogram.ts";
-import type { Counts, Outcome } from "../../model/run/outcome.ts";
+import type { Counts, Outcome, Tally } from "../../model/run/outcome.ts";
 import { type PassRate, passRateOf } from "../../model/run/pass-rate.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
@@ -12,7 +12,7 @@ export type Interval = "hour" | "day";
 /** `to` is exclusive; days are UTC. */
 export type Span = { from: Date; to: Date; interval: Interval };
 
-export type AgentPoint = Counts & {
+export type AgentPoint = Tally & {
   at: Date;
   runs: number;
   routingUnavailable: number;
@@ -28,7 +28,7 @@ export async function listAgentHours(
   { from, to }: Pick<Span, "from" | "to">,
 ): Promise<AgentPoint[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<AgentPoint>(
-    `select hour as at, runs, passed, failed, skipped, missing_instrumentation,
+    `select hour as at, runs, passed, failed, skipped, missing_instrumentation, not_fully_evaluated,
       routing_unavailable as "routingUnavailable", input_tokens as "inputTokens",
       output_tokens as "outputTokens", durations
     from agent_hours where agent_id = $1 and hour >= $2 and hour < $3 order by hour`,
@@ -38,9 +38,10 @@ export async function listAgentHours(
 }
 
 // Runs that were asked for may have taken back all that an hour counted.
-const someCounted = "passed + failed + skipped + missing_instrumentation > 0";
+const someChecked = "passed + failed + skipped + missing_instrumentation > 0";
+const someCounted = "passed + failed + skipped + missing_instrumentation + not_fully_evaluated > 0";
 
-export type TestPoint = Counts & { testId: string; name: string; at: Date };
+export type TestPoint = Tally & { testId: string; name: string; at: Date };
 
 /** Sorted by test, then by time; at most `rowsMax`. */
 export async function listTestPoints(
@@ -59,7 +60,7 @@ export async function listTestPoints(
   return rows;
 }
 
-export type CheckPoint = TestPoint & { checkId: string };
+export type CheckPoint = Counts & { testId: string; checkId: string; name: string; at: Date };
 
 /** Sorted by check, then by time; at most `rowsMax`. */
 export async function listCheckPoints(
@@ -69,20 +70,21 @@ export async function listCheckPoints(
   rowsMax: number,
 ): Promise<CheckPoint[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<CheckPoint>(
-    `select t.id as "testId", t.name, h.check_id as "checkId", date_trunc($5, h.hour, 'UTC') as at, ${sums}
+    `select t.id as "testId", t.name, h.check_id as "checkId", date_trunc($5, h.hour, 'UTC') as at, ${sumsOf(outcomes)}
     from test_cases t join check_hours h on h.agent_id = t.agent_id and h.test_id = t.id
-    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4 and ${someCounted}
+    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4 and ${someChecked}
     group by 1, 2, 3, 4 order by 1, 3, 4 limit $6`,
     [agentId, testId ?? null, from, to, interval, rowsMax],
   );
   return rows;
 }
 
-const sums = ["passed", "failed", "skipped", "missing_instrumentation"]
-  .map(outcome => `sum(${outcome})::int as ${outcome}`)
-  .join(", ");
+const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"];
+const tally = [...outcomes, "not_fully_evaluated"];
+const sumsOf = (columns: string[]) => columns.map(column => `sum(${column})::int as ${column}`).join(", ");
+const sums = sumsOf(tally);
 
-export type AgentCard = Counts & {
+export type AgentCard = Tally & {
   id: string;
   lastTraceAt: Date | null;
   runs: number;
@@ -111,9 +113,7 @@ async function onlyOf<T extends { id: string }>(db: Database, place: Database, r
   const found = await db.places.of(rows.map(({ id }) => id));
   return rows.filter(({ id }) => found.get(id) === place);
 }
-const outcomesOrNone = ["passed", "failed", "skipped", "missing_instrumentation"]
-  .map(outcome => `coalesce(sum(${outcome}), 0)::int as ${outcome}`)
-  .join(", ");
+const tallyOrNone = tally.map(column => `coalesce(sum(${column}), 0)::int as ${column}`).join(", ");
 
 const cardsStatement = `select a.id, latest.received_at as "lastTraceAt", counted.*
   from (select id from agents where project_id = $1 and id < $3 order by id desc limit $4) a
@@ -122,7 +122,7 @@ const cardsStatement = `select a.id, latest.received_at as "lastTraceAt", counte
   ) latest on true
   cross join lateral (
     select coalesce(sum(runs), 0)::int as runs, coalesce(sum(routing_unavailable), 0)::int as "routingUnavailable",
-      ${outcomesOrNone}
+      ${tallyOrNone}
     from agent_hours where agent_id = a.id and hour >= $2
   ) counted
   order by a.id desc`;
@@ -130,22 +130,23 @@ const cardsStatement = `select a.id, latest.received_at as "lastTraceAt", counte
 export type TestStrip = {
   id: string;
   lastOutcome: Outcome | null;
+  lastFullyEvaluated: boolean | null;
   lastRunAt: Date | null;
   /** Manual runs; all other fields exclude them. */
   lastManualOutcome: Outcome | null;
   lastManualRunAt: Date | null;
-  /** Whether the judge answered all that it was asked in that launch; null: no run. */
+  /** Whether all runs of the test in that launch are fully evaluated; null: no run. */
   lastManualFullyEvaluated: boolean | null;
   /** Of the same launch, if several runs of the test have completed in it. */
   lastManualPassRate: PassRate | null;
   /** Days with runs, oldest first. */
-  days: (Counts & { at: string })[];
+  days: (Tally & { at: string })[];
 };
 
 // As the pass rate of a launch is counted.
 const manualCounts = `count(*)::int as runs,
-        count(*) filter (where verdict = 'passed' and not outage_open)::int as succeeded,
-        count(*) filter (where verdict = 'failed' or verdict = 'passed' and not outage_open)::int as decided`;
+        count(*) filter (where verdict = 'passed' and fully_evaluated)::int as succeeded,
+        count(*) filter (where verdict in ('passed', 'failed') and fully_evaluated)::int as decided`;
 
 /** The tests of an agent, newest first, each with its days since `from`. */
 export async function listTestStrips(
@@ -157,12 +158,13 @@ export async function listTestStrips(
   type Row = Omit<TestStrip, "lastManualPassRate"> & { runs: number; succeeded: number; decided: number };
   const { rows } = await (await placeOf(db, agentId)).pool.query<Row>(
     `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt",
+      latest.last_fully_evaluated as "lastFullyEvaluated",
       manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt",
       manual.fully_evaluated as "lastManualFullyEvaluated",
       manual.runs, manual.succeeded, manual.decided, strip.days
     from (select id from test_cases where agent_id = $1 and id < $3 order by id desc limit $4) t
     left join lateral (
-      select last_outcome, last_run_at from test_hours where agent_id = $1 and test_id = t.id and ${someCounted}
+      select last_outcome, last_run_at, last_fully_evaluated from test_hours where agent_id = $1 and test_id = t.id and ${someCounted}
       order by hour desc limit 1
     ) latest on true
     left join lateral (
@@ -170,7 +172,7 @@ export async function listTestStrips(
       where kind = 'manual' and test_id = t.id and state = 'completed' order by id desc limit 1
     ) last on true
     left join lateral (
-      select max(finished_at) as finished_at, not bool_or(outage_open) as fully_evaluated, ${manualCounts},
+      select max(finished_at) as finished_at, bool_and(fully_evaluated) as fully_evaluated, ${manualCounts},
         case when bool_or(verdict = 'failed') then 'failed'
           when bool_or(verdict = 'missing_instrumentation') then 'missing_instrumentation'
           when bool_or(verdict = 'passed') then 'passed' when bool_or(verdict = 'skipped') then 'skipped' end as verdict
@@ -194,7 +196,7 @@ export async function listTestStrips(
   }));
 }
 
-export type TestVersionCounts = Counts & { version: number; firstRunAt: Date; lastRunAt: Date };
+export type TestVersionCounts = Tally & { version: number; firstRunAt: Date; lastRunAt: Date };
 
 /** The results of a test on live traffic by its version, newest first; at most `rowsMax` versions. */
 export async function listTestVersions(
@@ -203,7 +205,7 @@ export async function listTestVersions(
   rowsMax: number,
 ): Promise<TestVersionCounts[]> {
   const { rows } = await (await placeOfRow(db, "test_cases", testId)).pool.query<TestVersionCounts>(
-    `select v.version, v.passed, v.failed, v.skipped, v.missing_instrumentation, v.first_run_at as "firstRunAt",
+    `select v.version, v.passed, v.failed, v.skipped, v.missing_instrumentation, v.not_fully_evaluated, v.first_run_at as "firstRunAt",
       v.last_run_at as "lastRunAt"
     from test_cases c join test_versions v on v.agent_id = c.agent_id and v.test_id = c.id
     where c.id = $1 and ${someCounted} order by v.version desc limit $2`,

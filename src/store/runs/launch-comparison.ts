@@ -1,6 +1,6 @@
 // Compares two launches of an agent: for each test and input, the results in both and what changed.
 import type { ComparedInput, ComparedTest, LaunchChange, RunSummary } from "../../model/run/launch.ts";
-import { differenceOf } from "../../model/run/pass-rate.ts";
+import { type Difference, differenceOf } from "../../model/run/pass-rate.ts";
 import type { Database } from "../db.ts";
 import { placeOfRow } from "../scale/places.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
@@ -18,7 +18,7 @@ export type ComparisonPage = {
   changed?: boolean | undefined;
 };
 
-/** `undecided`: one of the launches has no result to compare. */
+/** `undecided`: one of the launches has no fully evaluated result. */
 export type ChangeCounts = Record<LaunchChange | "undecided", number>;
 
 /**
@@ -27,8 +27,8 @@ export type ChangeCounts = Record<LaunchChange | "undecided", number>;
  */
 const groups = (launchId: string) => `
   select r.agent_id, r.test_id, r.input_digest, min(r.id::text)::uuid as first, min(r.test_row) as row,
-    count(*) filter (where r.verdict = 'passed') as passed,
-    count(*) filter (where r.verdict in ('passed', 'failed', 'missing_instrumentation')) as decided
+    count(*) filter (where r.verdict = 'passed' and r.fully_evaluated) as passed,
+    count(*) filter (where r.verdict in ('passed', 'failed', 'missing_instrumentation') and r.fully_evaluated) as decided
   from runs r where r.launch_id = ${launchId} group by r.agent_id, r.test_id, r.input_digest`;
 
 // In the order of the later launch; what only the earlier one has follows within its test, and tests of that alone come
@@ -43,9 +43,11 @@ const compared = `
         when later.passed * 2 > later.decided then 'mended' else 'broke' end as change
     from earlier full join later using (agent_id, test_id, input_digest)
   ), of_tests as materialized (
-    select pairs.*, bool_and(is_gone) over (partition by test_id) as test_gone,
+    select pairs.*, bool_and(is_gone) over of_test as test_gone,
+      (count(*) filter (where change = 'broke') over of_test)::int as test_broke,
+      (count(*) filter (where change = 'mended') over of_test)::int as test_mended,
       first_value(id) over (partition by test_id order by is_gone, id) as test_first
-    from pairs
+    from pairs window of_test as (partition by test_id)
   ), placed as materialized (
     select *, row_number() over (order by test_gone, test_first, is_gone, id)::int as place from of_tests
   ), page as (
@@ -67,10 +69,17 @@ const compared = `
       and i.row = coalesce(page.row, page.row_before)
   order by page.place`;
 
+type Compared = {
+  changes: ChangeCounts;
+  difference: Difference;
+  items: ComparedInput[];
+  tests: ComparedTest[];
+};
+
 export async function compareLaunches(
   db: Database,
   { before, launchId, after, rowsMax, testId, change, changed = false }: ComparisonPage,
-): Promise<{ changes: ChangeCounts; items: ComparedInput[]; tests: ComparedTest[] }> {
+): Promise<Compared> {
   type Row = ChangeCounts & {
     id: string | null;
     test_id: string;
@@ -79,6 +88,8 @@ export async function compareLaunches(
     row_before: number | null;
     input: string | null;
     change: LaunchChange | null;
+    test_broke: number;
+    test_mended: number;
   };
   const { rows } = await (await placeOfRow(db, "launches", launchId)).pool.query<Row>({
     name: "compare_launches",
@@ -104,10 +115,14 @@ export async function compareLaunches(
       change: row.change,
     }),
   );
+  const differences = new Map(
+    found.map(row => [row.test_id, differenceOf(row.test_broke, row.test_mended)] as const),
+  );
   return {
     changes: { broke, mended, same, new: added, gone, undecided },
+    difference: differenceOf(broke, mended),
     items,
-    tests: await compareTests(db, before, launchId, [...new Set(items.map(item => item.testId))]),
+    tests: await compareTests(db, before, launchId, differences),
   };
 }
 
@@ -132,13 +147,14 @@ async function sumByInput(
   return (...key) => sums.get(keyOf(...key)) ?? null;
 }
 
-/** In the order of `testIds`. */
+/** In the order of `differences`, by test. */
 async function compareTests(
   db: Database,
   before: string,
   launchId: string,
-  testIds: string[],
+  differences: ReadonlyMap<string, Difference>,
 ): Promise<ComparedTest[]> {
+  const testIds = [...differences.keys()];
   const [earlier, later] = await Promise.all(
     [before, launchId].map(async id => {
       const tests = await listTestsOfLaunch(db, id, testIds);
@@ -157,12 +173,12 @@ async function compareTests(
         testDeleted: named.testDeleted,
         before: one ? onlySummary(one) : null,
         after: other ? onlySummary(other) : null,
-        difference: differenceOf(one?.passRate ?? null, other?.passRate ?? null),
+        difference: differences.get(testId)!,
       },
     ];
   });
 }
 
-function onlySummary({ runs, counts, passRate }: RunSummary): RunSummary {
-  return { runs, counts, passRate };
+function onlySummary({ runs, counts, notFullyEvaluated, passRate }: RunSummary): RunSummary {
+  return { runs, counts, notFullyEvaluated, passRate };
 }

@@ -113,9 +113,9 @@ const ofRun = "u.agent_id = r.agent_id and u.run_id = r.id";
 // A test is flaky by its last runs of the same version, including this one.
 const flakyRuns = 10;
 
-// The completed runs of the same test and input, skipped ones left out. Written like this, each look-up is one in the
+// The fully evaluated runs of the same test and input, skipped ones left out. Written like this, each look-up is one in the
 // index runs_manual_input, however many repeats there are.
-const alike = `kind = 'manual' and state = 'completed' and verdict <> 'skipped' and test_id = r.test_id
+const alike = `kind = 'manual' and state = 'completed' and verdict <> 'skipped' and fully_evaluated and test_id = r.test_id
   and input_digest = r.input_digest`;
 
 /** As SQL over `runs r`: the verdicts passed and not passed of the previous launch that has any. */
@@ -171,7 +171,7 @@ async function compared(
       ${previous} as before, ${isFirst} as "firstRun",
       (select array_agg(m.verdict order by m.id) from (
         select id, verdict from runs m
-        where m.kind = 'manual' and m.test_id = r.test_id and m.id <= r.id and m.state = 'completed'
+        where m.kind = 'manual' and m.test_id = r.test_id and m.id <= r.id and m.state = 'completed' and m.fully_evaluated
           and m.test_digest = r.test_digest
         order by m.id desc limit ${flakyRuns}
       ) m) as recent
@@ -185,7 +185,7 @@ async function compared(
   return (await withJudging(db, rows)).map(({ before, recent, input, ...run }) => ({
     ...run,
     input: inputPreview(input),
-    change: changeOf(run.state, run.verdict, before),
+    change: changeOf(run, before),
     flaky: isFlaky(recent ?? []),
   }));
 }

@@ -239,7 +239,7 @@ const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, 
     l.finished_at, m.id as maker_id, m.name as maker_name, c.*
   from launches l left join accounts m on m.id = l.created_by
   cross join lateral (
-    select ${countColumns}, count(*) filter (where r.outage_open)::int as not_fully_evaluated
+    select ${countColumns}, count(*) filter (where r.outage_open)::int as outages
     from runs r where r.launch_id = l.id
   ) c`;
 
@@ -251,14 +251,14 @@ type LaunchRow = CountRow & {
   state: Launch["state"];
   test_count: number;
   run_count: number;
-  not_fully_evaluated: number;
+  outages: number;
   finished_at: Date | null;
   maker_id: string | null;
   maker_name: string | null;
 };
 
 function toLaunch(row: LaunchRow): Launch {
-  const { counts, passRate } = toSummary(row);
+  const { counts, notFullyEvaluated, passRate } = toSummary(row);
   return {
     id: row.id,
     agentId: row.agent_id,
@@ -269,7 +269,8 @@ function toLaunch(row: LaunchRow): Launch {
     testCount: row.test_count,
     runCount: row.run_count,
     finishedAt: row.finished_at,
-    notFullyEvaluated: row.not_fully_evaluated,
+    notFullyEvaluated,
+    outages: row.outages,
     counts,
     passRate,
   };

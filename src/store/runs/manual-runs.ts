@@ -117,7 +117,7 @@ export async function completeManualRun(
         next_try_at = null, waiting_reason = null, trace_id = $3,
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
         missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14,
-        test_outcomes = $15, test_versions = $16, failed_test_ids = $17
+        test_outcomes = $15, test_versions = $16, failed_test_ids = $17, fully_evaluated = $18
        where id = $1 and ${leasedBy("$2")}`,
       [
         run.id,
@@ -137,6 +137,7 @@ export async function completeManualRun(
         outcomesOf(verdict),
         versionsOf(verdict),
         failedTestIds(verdict),
+        verdict.fullyEvaluated,
       ],
     );
     if (completed.rowCount === 1) {

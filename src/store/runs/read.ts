@@ -39,6 +39,7 @@ export type RunRow = {
   cause: RunCause;
   /** Whether checks were skipped because the judge was unavailable, and no later run evaluated them. */
   outage: boolean;
+  fullyEvaluated: boolean;
   /** While it waits for the judge: the time of the next attempt, the deadline, and the reason. */
   nextTryAt: Date | null;
   judgeDeadlineAt: Date | null;
@@ -54,7 +55,8 @@ type Row = Omit<RunWithDetail, "judging">;
 export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.launch_id as "launchId", r.state,
   r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
   r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
-  r.test_ids, r.failed_test_ids as "failedTestIds", r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",
+  r.test_ids, r.failed_test_ids as "failedTestIds", r.error, r.cause, r.outage_open as outage, r.fully_evaluated as "fullyEvaluated",
+  r.next_try_at as "nextTryAt",
   r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
@@ -106,11 +108,12 @@ export async function withJudging<R extends { id: string }>(
   return runs.map(run => ({ ...run, judging: sums.get(run.id) ?? null }));
 }
 
-/** `outcome`: of the test in the run. `from` (inclusive) and `to` (exclusive): when the run was created. */
+/** `outcome` and `fullyEvaluated`: of the result of the test. `from` (inclusive) and `to` (exclusive): when the run was created. */
 export type JudgedTest = {
   agentId: string;
   testId: string;
   outcome?: Outcome | undefined;
+  fullyEvaluated?: boolean | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
 };
@@ -146,16 +149,23 @@ const verdictsWith: Record<Outcome, Outcome[]> = {
 /** How many details are decompressed per query to read the test's outcome. */
 const openedMax = 50;
 
+/** As SQL: whether an hour counts a result that may be asked for. By outcome it counts those that are fully evaluated. */
+function counted(outcome: Outcome | undefined, fullyEvaluated: boolean | undefined): string {
+  if (fullyEvaluated === false) return "and not_fully_evaluated > 0";
+  if (!outcome) return "";
+  return fullyEvaluated ? `and ${outcome} > 0` : `and (${outcome} > 0 or not_fully_evaluated > 0)`;
+}
+
 async function lookForRunsOfTest(
   db: Database,
-  { agentId, testId, outcome, from, to }: JudgedTest,
+  { agentId, testId, outcome, fullyEvaluated, from, to }: JudgedTest,
   { before, rowsMax }: Listing,
   stretch: number,
 ): Promise<Look<Row>> {
   const { rows: hours } = await (await placeOf(db, agentId)).pool.query<{ ms: number }>({
-    name: `busy_hour_of_test_${outcome ?? "any"}`,
+    name: `busy_hour_of_test_${outcome ?? "any"}_${fullyEvaluated ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
-      where agent_id = $5 and test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
+      where agent_id = $5 and test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${counted(outcome, fullyEvaluated)}
         and ($3::timestamptz is null or hour > $3 - interval '1 hour') and ($4::timestamptz is null or hour < $4)
       order by hour desc limit 1`,
     values: [testId, timeOfId(before) + clockSlackMs, from ?? null, to ?? null, agentId],
@@ -164,7 +174,8 @@ async function lookForRunsOfTest(
   const floor = idAt(hours[0].ms - clockSlackMs);
   const ceiling = idAt(hours[0].ms + hourMs + clockSlackMs);
   const verdicts = outcome ? verdictsWith[outcome] : null;
-  const pageMax = outcome ? Math.max(rowsMax, openedMax) : rowsMax;
+  const isFiltered = outcome !== undefined || fullyEvaluated !== undefined;
+  const pageMax = isFiltered ? Math.max(rowsMax, openedMax) : rowsMax;
   const { rows } = await (await placeOf(db, agentId)).pool.query<Row & { reach: string | null }>({
     name: "runs_of_test",
     text: `with stretch as materialized (
@@ -196,9 +207,14 @@ async function lookForRunsOfTest(
   const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
   // If the whole hour was searched, the next look starts below it.
   const through = rows[0]!.reach ?? floor;
-  if (!outcome) return { rows: found, reach: through };
+  if (!isFiltered) return { rows: found, reach: through };
   const had = found.filter(({ detail }) =>
-    decodeDetail(detail).results.some(result => result.testId === testId && result.outcome === outcome),
+    decodeDetail(detail).results.some(
+      result =>
+        result.testId === testId &&
+        (outcome === undefined || result.outcome === outcome) &&
+        (fullyEvaluated === undefined || result.fullyEvaluated === fullyEvaluated),
+    ),
   );
   if (had.length > rowsMax) return { rows: had.slice(0, rowsMax), reach: had[rowsMax - 1]!.id };
   return { rows: had, reach: found.length === pageMax ? found.at(-1)!.id : through };

@@ -41,13 +41,14 @@ export async function findReplacements(
   const traceIds = [...new Set(repeated.map(({ traceId }) => traceId))];
   const { rows } = await client.query<Previous & { latestId: string }>({
     name: "find_replacements",
-    text: `select latest.id as "latestId", previous.routing, previous.verdict, previous.detail
+    text: `select latest.id as "latestId", previous.routing, previous.verdict,
+        previous.fully_evaluated as "fullyEvaluated", previous.detail
       from unnest($1::uuid[]) as trace (id)
       cross join lateral (
         select id from runs where trace_id = trace.id and state = ${opaque("completed")} order by id desc limit 1
       ) latest
       left join lateral (
-        select routing, verdict, detail from runs
+        select routing, verdict, fully_evaluated, detail from runs
         where trace_id = trace.id and state = ${opaque("completed")} and id <> all ($2::uuid[]) order by id desc limit 1
       ) previous on true`,
     values: [traceIds, repeated.map(({ id }) => id)],
@@ -60,9 +61,14 @@ export async function findReplacements(
   return found;
 }
 
-type Previous = { routing: Routing | null; verdict: Outcome | null; detail: Buffer | null };
+type Previous = {
+  routing: Routing | null;
+  verdict: Outcome | null;
+  fullyEvaluated: boolean;
+  detail: Buffer | null;
+};
 
-function replacedBy({ routing, verdict, detail }: Previous): Replacement["replaces"] {
+function replacedBy({ routing, verdict, fullyEvaluated, detail }: Previous): Replacement["replaces"] {
   const counts = countsOf(decodeDetail(detail));
-  return routing && counts && { routing, verdict, counts };
+  return routing && counts && { routing, verdict, fullyEvaluated, counts };
 }

@@ -6,9 +6,9 @@ import type { Result } from "../../model/run/run.ts";
 import { minuteOfId } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 
-type Results = { results: Pick<Result, "testId" | "outcome" | "testVersion">[] };
+type Results = { results: Pick<Result, "testId" | "outcome" | "fullyEvaluated" | "testVersion">[] };
 
-/** How `runs.test_outcomes` spells each outcome. */
+/** How `runs.test_outcomes` spells each outcome; in capitals where the result is not fully evaluated. */
 export const outcomeLetters: Record<Outcome, string> = {
   passed: "p",
   failed: "f",
@@ -18,7 +18,11 @@ export const outcomeLetters: Record<Outcome, string> = {
 
 /** Parallel to `runs.test_ids`. */
 export function outcomesOf({ results }: Results): string {
-  return results.map(({ outcome }) => outcomeLetters[outcome]).join("");
+  return results
+    .map(({ outcome, fullyEvaluated }) =>
+      fullyEvaluated ? outcomeLetters[outcome] : outcomeLetters[outcome].toUpperCase(),
+    )
+    .join("");
 }
 
 /** Parallel to `runs.test_ids`; 0 for a test without a version. */

@@ -2,14 +2,14 @@
 
 import type pg from "pg";
 import { count, type Histogram } from "../../model/run/histogram.ts";
-import type { Counts, Outcome } from "../../model/run/outcome.ts";
+import type { Counts, Outcome, Tally } from "../../model/run/outcome.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import { keyName, storable } from "../../model/trace/storable.ts";
 import type { ModelUsage } from "../../reading/derived/usage.ts";
 import type { TestChanges } from "./asked-for.ts";
 import type { Outcomes } from "./completed-run.ts";
 import type { TraceCounts } from "./detail.ts";
-import { entry, nothing, testsOf } from "./test-counts.ts";
+import { countedAs, entry, nothing, testsOf } from "./test-counts.ts";
 
 /** A run that was just completed. */
 export type CountedRun = {
@@ -21,12 +21,12 @@ export type CountedRun = {
   /** Whether no later run of the trace has completed: by agent and model, only the latest of a trace counts. */
   isLatest: boolean;
   /** What the trace counted before. */
-  replaces: (Pick<Verdict, "verdict" | "routing"> & { counts: TraceCounts }) | null;
+  replaces: (Pick<Verdict, "verdict" | "routing" | "fullyEvaluated"> & { counts: TraceCounts }) | null;
   verdict: Outcomes;
 } & TraceCounts &
   TestChanges;
 
-type AgentHour = Counts & {
+type AgentHour = Tally & {
   agent_id: string;
   hour: Date;
   runs: number;
@@ -43,21 +43,24 @@ type ModelHour = {
   prompt_above: number;
 } & Record<(typeof modelCounts)[number], number>;
 /** `ran`: false if an earlier run is only taken back, or added again. */
-type TestHour = Counts & {
+type TestHour = Tally & {
   agent_id: string;
   test_id: string;
   hour: Date;
   last_outcome: Outcome;
+  last_fully_evaluated: boolean;
   ran: boolean;
 };
-type TestVersion = Counts & { agent_id: string; test_id: string; version: number; ran: boolean };
+type TestVersion = Tally & { agent_id: string; test_id: string; version: number; ran: boolean };
 type CheckHour = Counts & { agent_id: string; test_id: string; check_id: string; hour: Date };
 
 // Deleted agents and tests are not counted; the others are locked until the commit. Each lateral lookup uses the primary
 // key, whatever the statistics of the table.
 const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
-const counts = outcomes.map(outcome => `${outcome} int`).join(", ");
-const added = (table: string, columns: readonly string[] = outcomes) =>
+// Checks are counted by their own outcomes.
+const tally = [...outcomes, "not_fully_evaluated"] as const;
+const typed = (columns: readonly string[]) => columns.map(column => `${column} int`).join(", ");
+const added = (table: string, columns: readonly string[] = tally) =>
   columns.map(column => `${column} = ${table}.${column} + excluded.${column}`).join(", ");
 const ranAt = "case when ran then now() else '-infinity' end";
 const ifRan = (table: string, column: string) =>
@@ -72,22 +75,22 @@ const modelCounts = [
 ] as const;
 const statement = `
 with agent as (
-  insert into agent_hours (agent_id, hour, runs, ${outcomes}, routing_unavailable, input_tokens, output_tokens,
+  insert into agent_hours (agent_id, hour, runs, ${tally}, routing_unavailable, input_tokens, output_tokens,
     durations)
-  select agent_id, hour, runs, ${outcomes}, routing_unavailable, input_tokens, output_tokens, durations
-  from json_to_recordset($1) as item (agent_id uuid, hour timestamptz, runs int, ${counts},
+  select agent_id, hour, runs, ${tally}, routing_unavailable, input_tokens, output_tokens, durations
+  from json_to_recordset($1) as item (agent_id uuid, hour timestamptz, runs int, ${typed(tally)},
       routing_unavailable int, input_tokens bigint, output_tokens bigint, durations int[])
     cross join lateral (select from agents where id = item.agent_id for key share) as counted
   on conflict (agent_id, hour) do update set durations = add_each(agent_hours.durations, excluded.durations),
-    ${added("agent_hours", ["runs", ...outcomes, "routing_unavailable", "input_tokens", "output_tokens"])}
+    ${added("agent_hours", ["runs", ...tally, "routing_unavailable", "input_tokens", "output_tokens"])}
 ), test as (
-  insert into test_hours (agent_id, test_id, hour, ${outcomes}, last_run_at, last_outcome)
-  select agent_id, test_id, hour, ${outcomes}, ${ranAt}, last_outcome
-  from json_to_recordset($2)
-      as item (agent_id uuid, test_id uuid, hour timestamptz, ${counts}, last_outcome text, ran bool)
+  insert into test_hours (agent_id, test_id, hour, ${tally}, last_run_at, last_outcome, last_fully_evaluated)
+  select agent_id, test_id, hour, ${tally}, ${ranAt}, last_outcome, last_fully_evaluated
+  from json_to_recordset($2) as item (agent_id uuid, test_id uuid, hour timestamptz, ${typed(tally)}, last_outcome text,
+      last_fully_evaluated bool, ran bool)
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
   on conflict (agent_id, test_id, hour) do update set ${ifRan("test_hours", "last_run_at")},
-    ${ifRan("test_hours", "last_outcome")}, ${added("test_hours")}
+    ${ifRan("test_hours", "last_outcome")}, ${ifRan("test_hours", "last_fully_evaluated")}, ${added("test_hours")}
 ), model as (
   insert into model_hours (agent_id, hour, provider, model, prompt_above, ${modelCounts})
   select agent_id, hour, provider, model, prompt_above, ${modelCounts}
@@ -96,18 +99,18 @@ with agent as (
     cross join lateral (select from agents where id = item.agent_id for key share) as counted
   on conflict (agent_id, hour, provider, model, prompt_above) do update set ${added("model_hours", modelCounts)}
 ), version as (
-  insert into test_versions (agent_id, test_id, version, ${outcomes}, first_run_at, last_run_at)
-  select agent_id, test_id, version, ${outcomes}, now(), ${ranAt}
-  from json_to_recordset($4) as item (agent_id uuid, test_id uuid, version int, ${counts}, ran bool)
+  insert into test_versions (agent_id, test_id, version, ${tally}, first_run_at, last_run_at)
+  select agent_id, test_id, version, ${tally}, now(), ${ranAt}
+  from json_to_recordset($4) as item (agent_id uuid, test_id uuid, version int, ${typed(tally)}, ran bool)
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
   on conflict (agent_id, test_id, version) do update set ${ifRan("test_versions", "last_run_at")},
     ${added("test_versions")}
 )
 insert into check_hours (agent_id, test_id, check_id, hour, ${outcomes})
 select agent_id, test_id, check_id, hour, ${outcomes}
-from json_to_recordset($3) as item (agent_id uuid, test_id uuid, check_id text, hour timestamptz, ${counts})
+from json_to_recordset($3) as item (agent_id uuid, test_id uuid, check_id text, hour timestamptz, ${typed(outcomes)})
   cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-on conflict (agent_id, test_id, check_id, hour) do update set ${added("check_hours")}`;
+on conflict (agent_id, test_id, check_id, hour) do update set ${added("check_hours", outcomes)}`;
 
 /** Call it last in the transaction that completes the runs: others that count in the same hour wait for its commit. */
 export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Promise<void> {
@@ -129,22 +132,21 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   for (const one of testsOf(runs)) {
     const { agentId: agent_id, hour, testId: test_id } = one;
     const key = `${test_id} ${hour.getTime()}`;
-    const { counts, lastOutcome: last_outcome, ran } = one;
-    tests.set(key, { ...counts, agent_id, test_id, hour, last_outcome, ran });
+    const { counts, lastOutcome: last_outcome, lastFullyEvaluated: last_fully_evaluated, ran } = one;
+    tests.set(key, { ...counts, agent_id, test_id, hour, last_outcome, last_fully_evaluated, ran });
     for (const [version, { ran, ...counts }] of one.versions) {
       const row = entry(versions, `${test_id} ${version}`, () => ({
         ...{ ...nothing, agent_id, test_id, version, ran },
       }));
-      addOutcomes(row, counts);
+      for (const kind of tally) row[kind] += counts[kind];
       row.ran ||= ran;
     }
     for (const [id, counts] of one.checks) {
       const check_id = storable(id);
-      const row = { ...nothing, agent_id, test_id, check_id, hour };
-      addOutcomes(
-        entry(checks, `${key} ${check_id}`, () => row),
-        counts,
-      );
+      const row = entry(checks, `${key} ${check_id}`, () => ({
+        ...{ ...nothing, agent_id, test_id, check_id, hour },
+      }));
+      for (const outcome of outcomes) row[outcome] += counts[outcome];
     }
   }
   await client.query({
@@ -152,10 +154,6 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
     text: statement,
     values: [agents, tests, checks, versions, models].map(rows => JSON.stringify(inOrder<object>(rows))),
   });
-}
-
-function addOutcomes(row: Counts, counts: Counts): void {
-  for (const outcome of outcomes) row[outcome] += counts[outcome];
 }
 
 type OfTrace = Pick<CountedRun, "agentId" | "traceHour">;
@@ -222,11 +220,12 @@ function modelHour(
 
 function addVerdict(
   agent: AgentHour,
-  { verdict, routing }: Pick<Verdict, "verdict" | "routing">,
+  { verdict, routing, fullyEvaluated }: Pick<Verdict, "verdict" | "routing" | "fullyEvaluated">,
   by: 1 | -1,
 ): void {
   agent.runs += by;
-  if (verdict) agent[verdict] += by;
+  if (verdict) agent[countedAs(verdict, fullyEvaluated)] += by;
+  else if (!fullyEvaluated) agent.not_fully_evaluated += by;
   if (routing === "unavailable") agent.routing_unavailable += by;
 }
 

@@ -1,5 +1,5 @@
 // Counts the results of runs by hour, test, version and check.
-import type { Counts, Outcome } from "../../model/run/outcome.ts";
+import type { Counts, Outcome, Tally } from "../../model/run/outcome.ts";
 import type { TestChanges } from "./asked-for.ts";
 import type { Outcomes } from "./completed-run.ts";
 
@@ -11,10 +11,11 @@ type OfTest = {
   agentId: string;
   testId: string;
   hour: Date;
-  counts: Counts;
+  counts: Tally;
   lastOutcome: Outcome;
+  lastFullyEvaluated: boolean;
   ran: boolean;
-  versions: Map<number, Counts & { ran: boolean }>;
+  versions: Map<number, Tally & { ran: boolean }>;
   checks: Map<string, Counts>;
 };
 
@@ -38,27 +39,34 @@ function addResults(
   ran: boolean,
 ): void {
   const tests = entry(hours, hour.getTime(), () => new Map<string, OfTest>());
-  for (const { testId, testVersion, outcome, checks } of results) {
+  for (const { testId, testVersion, outcome, fullyEvaluated, checks } of results) {
     const test = entry(tests, testId, () => ({
-      ...{ agentId, testId, hour, counts: { ...nothing }, lastOutcome: outcome, ran },
+      ...{ agentId, testId, hour, counts: { ...nothing } },
+      ...{ lastOutcome: outcome, lastFullyEvaluated: fullyEvaluated, ran },
       versions: new Map(),
       checks: new Map(),
     }));
-    test.counts[outcome] += by;
-    if (ran) test.lastOutcome = outcome;
+    const counted = countedAs(outcome, fullyEvaluated);
+    test.counts[counted] += by;
+    if (ran) Object.assign(test, { lastOutcome: outcome, lastFullyEvaluated: fullyEvaluated });
     test.ran ||= ran;
     if (typeof testVersion === "number") {
       const version = entry(test.versions, testVersion, () => ({ ...nothing, ran }));
-      version[outcome] += by;
+      version[counted] += by;
       version.ran ||= ran;
     }
     for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome] += by;
   }
 }
 
-const zero = (): Counts => ({ ...nothing });
+/** What counts a verdict or a result. */
+export function countedAs(outcome: Outcome, fullyEvaluated: boolean): keyof Tally {
+  return fullyEvaluated ? outcome : "not_fully_evaluated";
+}
 
-export const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+const zero = (): Counts => ({ passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 });
+
+export const nothing: Tally = { ...zero(), not_fully_evaluated: 0 };
 
 export function entry<K, T>(map: Map<K, T>, key: K, make: () => T): T {
   const known = map.get(key);

@@ -76,7 +76,8 @@ create table runs (
   missing_instrumentation integer,
   test_ids uuid[],
   failed_test_ids uuid[],
-  -- Parallel to `test_ids`: a character for each outcome (p, f, s, m), and the version of each test.
+  -- Parallel to `test_ids`: a character for each outcome (p, f, s, m; a capital where the result is not fully evaluated), and
+  -- the version of each test.
   test_outcomes text,
   test_versions integer[],
   -- Results and applicability, zstd-compressed JSON.
@@ -92,6 +93,8 @@ create table runs (
   cause text not null default 'traffic' check (cause in ('traffic', 'again')),
   -- Whether an outage skipped something here that no later run of the trace has judged.
   outage_open boolean not null default false,
+  -- False: a result of it is not, or a test was left out because its scenario could not be matched.
+  fully_evaluated boolean not null default true,
   launch_id uuid,
   test_id uuid,
   -- A hash of what the test asks and expects: runs with the same are of one version of it.
@@ -135,15 +138,15 @@ create index runs_open on runs (agent_id, state, trace_id desc) where state <> '
 create index runs_outage on runs (agent_id, trace_id desc) where outage_open;
 -- The columns after `id` answer counts from the index alone.
 create index runs_launch on runs (launch_id, id)
-  include (test_id, test_row, input_digest, state, verdict, outage_open) where launch_id is not null;
+  include (test_id, test_row, input_digest, state, verdict, fully_evaluated, outage_open) where launch_id is not null;
 -- Whether a launch has ended, without counting its runs.
 create index runs_launch_open on runs (launch_id)
   where launch_id is not null and state in ('pending', 'running') and verdict is null;
 create index runs_manual_test on runs (test_id, id desc) where kind = 'manual';
 create index runs_manual_version on runs (test_id, test_digest, id desc) where kind = 'manual' and state = 'completed';
--- The previous launch with a result of the same test and input.
+-- The previous launch with a fully evaluated result of the same test and input.
 create index runs_manual_input on runs (test_id, input_digest, launch_id desc, verdict)
-  where kind = 'manual' and state = 'completed' and verdict <> 'skipped';
+  where kind = 'manual' and state = 'completed' and verdict <> 'skipped' and fully_evaluated;
 
 -- What was asked and answered, turn by turn; JSON text, because what agents say may hold what jsonb refuses.
 create table run_turns (
@@ -212,11 +215,13 @@ create table backtest_results (
   agent_id uuid not null,
   backtest_id uuid not null,
   trace_id uuid not null,
-  -- Outcomes: of the latest stored result, and now. Null: none.
+  -- Outcomes: of the latest stored result if it is fully evaluated, and now. Null: none.
   before text,
   before_version integer,
   after text,
-  change text check (change in ('broke', 'fixed', 'changed', 'new', 'same', 'none')),
+  change text check (change in ('broke', 'fixed', 'changed', 'other_cause', 'new', 'same', 'none')),
+  -- Of 'other_cause': what differs beside the test.
+  cause text check (cause in ('content', 'judge', 'prompt')),
   reason text,
   -- What stands for redacted values in the reason: JSON, as the list of results shows it.
   reason_redactions text,
@@ -330,7 +335,7 @@ create table judge_test_days (
 create table agent_hours (
   agent_id uuid not null references agents on delete cascade,
   hour timestamptz not null,
-  -- By their verdicts; a run without one, because no test applied, is in `runs` alone.
+  -- By their verdicts those that are fully evaluated; one without a verdict, because no test applied, is in `runs` alone.
   runs integer not null,
   passed integer not null,
   failed integer not null,
@@ -341,6 +346,7 @@ create table agent_hours (
   output_tokens bigint not null,
   -- How many durations fell into each bucket of model/histogram.ts.
   durations integer[] not null,
+  not_fully_evaluated integer not null default 0,
   primary key (agent_id, hour)
 ) with (fillfactor = 50);
 
@@ -362,6 +368,7 @@ create table model_hours (
   primary key (agent_id, hour, provider, model, prompt_above)
 ) with (fillfactor = 50);
 
+-- By outcome those results that are fully evaluated.
 create table test_hours (
   agent_id uuid not null,
   test_id uuid not null,
@@ -372,6 +379,8 @@ create table test_hours (
   missing_instrumentation integer not null,
   last_run_at timestamptz not null,
   last_outcome text not null,
+  last_fully_evaluated boolean not null default true,
+  not_fully_evaluated integer not null default 0,
   primary key (agent_id, test_id, hour),
   constraint test_hours_test_fkey foreign key (agent_id, test_id) references test_cases (agent_id, id) on delete cascade
 ) with (fillfactor = 50);
@@ -401,6 +410,7 @@ create table test_versions (
   missing_instrumentation integer not null,
   first_run_at timestamptz not null,
   last_run_at timestamptz not null,
+  not_fully_evaluated integer not null default 0,
   primary key (agent_id, test_id, version),
   constraint test_versions_test_fkey foreign key (agent_id, test_id) references test_cases (agent_id, id) on delete cascade
 ) with (fillfactor = 50);

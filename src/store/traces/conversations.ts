@@ -30,6 +30,7 @@ export type ConversationRow = {
   redacted: string[] | null;
   /** Of the last turns, as many as `verdictsMax`. */
   verdicts: Record<Outcome | "none", number>;
+  notFullyEvaluated: number;
 };
 
 /** The list counts as many traces of a conversation, and looks up the verdicts of as many of its last ones. */
@@ -135,7 +136,8 @@ const description = `
     first.user_input as "userInput", first.text_redactions as "inputRedactions",
     last.response_text as "responseText", last.text_redactions as "replyRedactions",
     coalesce(last.user_id, first.user_id) as "userId",
-    case when last.user_id is null then first.redacted else last.redacted end as redacted, judged.verdicts
+    case when last.user_id is null then first.redacted else last.redacted end as redacted, judged.verdicts,
+    judged."notFullyEvaluated"
   from unnest($2::text[]) as c (conversation_id)
   cross join lateral (select * from ${turnsOf(described)} ${inOrder} limit 1) first
   cross join lateral (select * from ${turnsOf(described)} ${fromTheEnd} limit 1) last
@@ -148,8 +150,8 @@ const description = `
       'skipped', count(*) filter (where r.verdict = 'skipped'),
       'missing_instrumentation', count(*) filter (where r.verdict = 'missing_instrumentation'),
       'none', count(*) filter (where r.verdict is null)
-    ) as verdicts
-    from (select t.id, t.kind from ${turnsOf(described)} ${fromTheEnd} limit $4::int) t ${shownRunSql("r.verdict", "$1")}
+    ) as verdicts, count(*) filter (where not r.fully_evaluated and r.verdict is not null)::int as "notFullyEvaluated"
+    from (select t.id, t.kind from ${turnsOf(described)} ${fromTheEnd} limit $4::int) t ${shownRunSql("r.verdict, r.fully_evaluated", "$1")}
   ) judged`;
 
 /** Where a turn is in its conversation. */

@@ -1,6 +1,5 @@
 // The conditions of a list of traces on the trace and on its run, as SQL with parameters.
 
-import type { Outcome } from "../../model/run/outcome.ts";
 import type { ResultState } from "../../model/run/run.ts";
 import { outcomeLetters } from "../runs/result-values.ts";
 import type { TraceFilters } from "./list-filters.ts";
@@ -66,8 +65,10 @@ export function countFilters(filters: TraceFilters): number {
 
 /** Whether the run of each trace is needed to filter. */
 export function filtersRuns(filters: TraceFilters): boolean {
-  const { state, verdict, routing, outage, resultState, testId, testIds } = filters;
-  return [state, verdict, routing, outage, resultState, testId, testIds].some(value => value !== undefined);
+  const { state, verdict, routing, outage, fullyEvaluated, resultState, testId, testIds } = filters;
+  return [state, verdict, routing, outage, fullyEvaluated, resultState, testId, testIds].some(
+    value => value !== undefined,
+  );
 }
 
 /** On the run `r` that the list shows. */
@@ -85,21 +86,27 @@ export function addRunFilters(conditions: Conditions, filters: TraceFilters): vo
   else conditions.add(filters.verdict, p => `r.verdict = ${p}`);
   conditions.add(filters.routing, p => `r.routing = ${p}`);
   conditions.add(filters.outage, p => `coalesce(r.outage, false) = ${p}`);
+  if (filters.testId === undefined) {
+    conditions.add(filters.fullyEvaluated, p => `r.state = 'completed' and r."fullyEvaluated" = ${p}`);
+  }
   addResultState(conditions, filters.resultState);
   addTest(conditions, filters);
   conditions.add(filters.testIds, p => `${p}::uuid[] && r.test_ids`);
 }
 
-function addTest(conditions: Conditions, { testId, testOutcome, testVersion }: TraceFilters): void {
+function addTest(
+  conditions: Conditions,
+  { testId, testOutcome, testVersion, fullyEvaluated }: TraceFilters,
+): void {
   if (testId === undefined) return;
   const test = `${conditions.parameter(testId)}::uuid`;
   conditions.where.push(`${test} = any (r.test_ids)`);
   const place = `array_position(r.test_ids, ${test})`;
-  conditions.add(testOutcome && letter(testOutcome), p => `substr(r.test_outcomes, ${place}, 1) = ${p}`);
+  const letter = `substr(r.test_outcomes, ${place}, 1)`;
+  conditions.add(testOutcome && outcomeLetters[testOutcome], p => `lower(${letter}) = ${p}`);
+  conditions.add(fullyEvaluated, p => `(${letter} = lower(${letter})) = ${p}`);
   conditions.add(testVersion, p => `r.test_versions[${place}] = ${p}`);
 }
-
-const letter = (outcome: Outcome) => outcomeLetters[outcome];
 
 /** Open: some failed test that still exists has no other state. */
 function addResultState(conditions: Conditions, resultState: ResultState | undefined): void {

@@ -16,6 +16,8 @@ export type TraceFilters = {
   failed?: boolean | undefined;
   /** Whether checks were skipped because the judge was unavailable, and not evaluated since. */
   outage?: boolean | undefined;
+  /** Of the completed run, or of the result of the test. */
+  fullyEvaluated?: boolean | undefined;
   /** Where a failed result of the run stands. */
   resultState?: ResultState | undefined;
   httpStatus?: number | undefined;

@@ -25,6 +25,7 @@ function listed(fields: Partial<ListedTrace>): ListedTrace {
     },
     ...{ revision: 1, attempts: 1, dueAt: at, createdAt: at, startedAt: at, finishedAt: at },
     ...{ routing: "not_needed", score: 1, error: null, cause: "traffic", outage: false, waiting: null },
+    fullyEvaluated: true,
     counts: { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 },
   };
   return {

@@ -68,6 +68,7 @@ test("an agent's insights count runs with durations and tokens, and results by t
   const { counts, ...total } = insights.total!;
   assert.deepEqual(counts, summed(series.points));
   assert.deepEqual(total, {
+    notFullyEvaluated: 0,
     passRate: 0,
     runs: 2,
     routingUnavailable: 0,
@@ -134,13 +135,15 @@ test("a project's agents are listed with their last trace and their day, includi
   const { items, nextCursor } = await service.read(`/api/projects/${projectId}/insights/agents?limit=2`);
   const [first, last] = items;
   const { lastTraceAt, ...second } = last!;
-  const nothing = { runs: 0, routingUnavailable: 0, counts: countsOf(0, 0), passRate: null };
+  const none = { counts: countsOf(0, 0), notFullyEvaluated: 0, passRate: null };
+  const nothing = { runs: 0, routingUnavailable: 0, ...none };
   assert.deepEqual(first, { id: idle.id, lastTraceAt: null, ...nothing });
   assert.deepEqual(second, {
     id: busy.id,
     runs: 3,
     routingUnavailable: 0,
     counts: countsOf(2, 1),
+    notFullyEvaluated: 0,
     passRate: 2 / 3,
   });
   const trace = (await service.read(`/api/agents/${busy.id}/traces`)).items[0]!;

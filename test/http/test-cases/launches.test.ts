@@ -356,8 +356,8 @@ test("two launches are compared by test and input, wherever the input is in the 
       ["Gone", true, true, false],
     ],
   );
-  const { difference } = body.tests[0]!;
-  assert.deepEqual([difference!.share, difference!.significant], [0, false]);
+  const difference = { broke: 1, mended: 1, significant: false };
+  assert.deepEqual([body.difference, body.tests[0]!.difference], [difference, difference]);
   const page = await service.client.read(`${path}&limit=4`);
   const next = await service.client.read(`${path}&limit=4&cursor=${page.nextCursor}`);
   assert.deepEqual([...page.items, ...next.items], body.items);

@@ -18,9 +18,11 @@ test("a run is compared with those of the previous launch, which may disagree", 
     ["skipped", "passed", null],
     [null, "passed", null],
   ] as const) {
-    assert.equal(changeOf("completed", outcome, before), change, `${before}, then ${outcome}`);
+    const run = { state: "completed", verdict: outcome, fullyEvaluated: true } as const;
+    assert.equal(changeOf(run, before), change, `${before}, then ${outcome}`);
+    assert.equal(changeOf({ ...run, fullyEvaluated: false }, before), null);
   }
-  assert.equal(changeOf("error", "failed", "passed"), null);
+  assert.equal(changeOf({ state: "error", verdict: "failed", fullyEvaluated: true }, "passed"), null);
 });
 
 test("a test is flaky once its outcomes have gone back and forth, ignoring skipped ones", () => {

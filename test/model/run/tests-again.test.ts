@@ -23,6 +23,7 @@ const resultOf = (testId: string, testVersion: number | null = 1): Result => ({
   score: 1,
   counts: { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 },
   checks: [],
+  fullyEvaluated: true,
   test: document(`${testId} then`),
   testVersion,
   reason: "",

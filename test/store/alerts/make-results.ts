@@ -23,7 +23,7 @@ export type Given = {
   testId: string;
   /** When the trace arrived, in seconds. */
   at: number;
-  /** F, P, S or M. */
+  /** F, P, S or M; in lower case: not fully evaluated. */
   outcome: string;
   /** Orders the runs of a trace. */
   run?: number;
@@ -33,7 +33,8 @@ export type Given = {
 /** In one transaction, as one worker stores them. */
 export async function addResults(db: Database, given: Given[]): Promise<void> {
   const runs = given.map(({ agentId, testId, at, outcome, run = 1, revision = run }): TrafficRun => {
-    const results = [{ testId, outcome: outcomes[outcome]! } as Result];
+    const letter = outcome.toUpperCase();
+    const results = [{ testId, outcome: outcomes[letter]!, fullyEvaluated: letter === outcome } as Result];
     return { id: idAt(start + run), traceId: traceAt(at), agentId, revision, verdict: { results } };
   });
   const place = given[0] ? await placeOf(db, given[0].agentId) : db;

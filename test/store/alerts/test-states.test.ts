@@ -44,6 +44,11 @@ suite("in a row", () => {
     ["FSFMSF", 1, ["failing"]],
     ["FFFPSPMP", "fine", ["failing", "fine"]],
     ["SSSMMM", "fine", []],
+    // Nor does what is not fully evaluated: an outage of the judge ends no alarm and begins none.
+    ["FFFpppppp", 1, ["failing"]],
+    ["FFFPpPpP", "fine", ["failing", "fine"]],
+    ["FfFpF", 1, ["failing"]],
+    ["FFffff", "fine", []],
     [`${"P".repeat(40)}FF${"S".repeat(40)}F`, 41, ["failing"]],
   ];
   for (const [letters, expected, told] of rows) {
@@ -174,9 +179,8 @@ suite("evaluated again", () => {
   });
 
   test("a run that somebody asked for does not count", async () => {
-    const results = [
-      { testId: watched.testId, outcome: "failed", test: {}, testVersion: null, checks: [] },
-    ] as never;
+    const given = { testId: watched.testId, outcome: "failed", test: {}, testVersion: null, checks: [] };
+    const results = [{ ...given, fullyEvaluated: true }] as never;
     for (const cause of ["traffic", "again", "traffic", "again"] as const) {
       const traceId = await storeTrace(db, watched.agentId);
       await storeJudgedRun(db, { agentId: watched.agentId, traceId }, { results, cause });

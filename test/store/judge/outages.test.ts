@@ -28,6 +28,7 @@ const verdict: Verdict = {
   verdict: "skipped",
   score: null,
   counts: { passed: 0, failed: 0, skipped: 1, missing_instrumentation: 0 },
+  fullyEvaluated: true,
   results: [],
   tests: [],
 };

@@ -39,10 +39,19 @@ const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 function verdictOf(tests: TestCase[]): Verdict {
   const results = tests.map(({ id, agentId: _, version, ...document }): Result => {
     const test: TestCaseDocument = document;
-    const shared = { testId: id, name: test.name, score: 1, counts, checks: [], reason: "" };
+    const shared = {
+      testId: id,
+      name: test.name,
+      score: 1,
+      counts,
+      checks: [],
+      fullyEvaluated: true,
+      reason: "",
+    };
     return { ...shared, reasonCode: "checks_counted", outcome: "passed", test, testVersion: version };
   });
-  return { routing: "not_needed", verdict: "passed", score: 1, counts, results, tests: [] };
+  const all = { verdict: "passed", score: 1, counts, fullyEvaluated: true } as const;
+  return { routing: "not_needed", ...all, results, tests: [] };
 }
 
 async function claimAll() {

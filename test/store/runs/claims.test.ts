@@ -61,6 +61,7 @@ const verdict: Verdict = {
   verdict: "passed",
   score: 1,
   counts,
+  fullyEvaluated: true,
   results: [
     {
       testId: randomUUID(),
@@ -71,6 +72,7 @@ const verdict: Verdict = {
       reasonCode: "checks_counted",
       counts,
       checks: [],
+      fullyEvaluated: true,
       test: {} as never,
       testVersion: 1,
     },

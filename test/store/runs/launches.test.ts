@@ -94,6 +94,54 @@ test("a run is compared with the repeats of its input in the previous launch, an
   );
 });
 
+test("a run that is not fully evaluated is no change, no earlier result, and in no pass rate", async () => {
+  const { agentId } = await makeSender(db, { judged: false });
+  const test = await makeTestCase(db, agentId, { inputs });
+  const launches: string[] = [];
+  for (const [outcomes, fully] of [
+    [
+      ["failed", "passed"],
+      [true, true],
+    ],
+    [
+      ["passed", "failed"],
+      [false, false],
+    ],
+    [
+      ["passed", "failed"],
+      [true, false],
+    ],
+  ] as const) {
+    const id = await launched([test], agentId);
+    await complete(id, [...outcomes]);
+    await db.pool.query(
+      `update runs set fully_evaluated = ($2::bool[])[place] from (
+        select id, row_number() over (order by id) as place from runs where launch_id = $1
+      ) placed where runs.id = placed.id`,
+      [id, fully],
+    );
+    launches.push(id);
+  }
+  const [first, second, third] = launches as [string, string, string];
+  assert.deepEqual(await changesOf(second), [
+    ["passed", null],
+    ["failed", null],
+  ]);
+  assert.deepEqual(await changesOf(third), [
+    ["passed", "mended"],
+    ["failed", null],
+  ]);
+  const found = (await findLaunch(db, third))!;
+  assert.deepEqual([found.passRate!.passed, found.passRate!.of, found.notFullyEvaluated], [1, 1, 1]);
+  const compared = await compareLaunches(db, { before: first, launchId: third, rowsMax: 10 });
+  assert.deepEqual(
+    compared.items.map(({ change }) => change),
+    ["mended", null],
+  );
+  assert.deepEqual(compared.difference, { broke: 0, mended: 1, significant: false });
+  assert.deepEqual(compared.tests[0]!.difference, compared.difference);
+});
+
 test("the latest manual result of a test is the worst one of its latest launch", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const test = await makeTestCase(db, agentId, { inputs, repeats: 2 });
@@ -128,7 +176,7 @@ test("the latest manual result of a test says whether all of its latest launch w
   await complete(launchId, ["passed", "passed"]);
   assert.deepEqual(await strip(), ["passed", true]);
   await db.pool.query(
-    "update runs set outage_open = true where id = (select min(id::text)::uuid from runs where launch_id = $1)",
+    "update runs set fully_evaluated = false where id = (select min(id::text)::uuid from runs where launch_id = $1)",
     [launchId],
   );
   assert.deepEqual(await strip(), ["passed", false]);

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { after, suite, test } from "node:test";
 import fc from "fast-check";
 import { bucketOf } from "../../../src/model/run/histogram.ts";
-import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
+import type { Outcome, Tally } from "../../../src/model/run/outcome.ts";
 import type { Routing, RunCause, Verdict } from "../../../src/model/run/run.ts";
 import { usageOf } from "../../../src/reading/derived/usage.ts";
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
@@ -27,12 +27,14 @@ const { db, other, close } = await openTwice();
 after(close);
 
 const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
-const none = (): Counts => ({ passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 });
+const none = () => ({ passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 });
 
 type Judgement = {
   /** Of the first tests, the rest not having been applied; each check bears its test's outcome. */
   outcomes: Outcome[];
   verdict: Outcome | null;
+  /** Of the run and of its results. */
+  fully?: boolean;
   routing: Routing;
   durationMs: number | null;
   tokens: number | null;
@@ -41,6 +43,7 @@ type Judgement = {
 const judgement: fc.Arbitrary<Judgement> = fc.record({
   outcomes: fc.array(fc.constantFrom(...outcomes), { maxLength: 3 }),
   verdict: fc.constantFrom(...outcomes, null),
+  fully: fc.boolean(),
   routing: fc.constantFrom("ok", "not_needed", "no_user_input", "unavailable"),
   durationMs: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true })),
   tokens: fc.option(fc.nat(10_000)),
@@ -55,7 +58,7 @@ async function makeJudged(): Promise<Judged> {
   return { sender, tests };
 }
 
-function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement): Verdict {
+function verdictOf({ tests }: Judged, { outcomes, verdict, fully = true, routing }: Judgement): Verdict {
   const results = outcomes.map((outcome, at) => ({
     testId: tests[at]!,
     name: "Answers",
@@ -65,10 +68,11 @@ function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement)
     reasonCode: "checks_counted" as const,
     counts: none(),
     checks: [{ id: `nul \0 ${at}`, outcome } as never],
+    fullyEvaluated: fully,
     test: {} as never,
     testVersion: outcome === "failed" ? 2 : 1,
   }));
-  return { routing, verdict, score: null, counts: none(), results, tests: [] };
+  return { routing, verdict, score: null, counts: none(), fullyEvaluated: fully, results, tests: [] };
 }
 
 /** Claims a due run in this database and completes it this way, on one of two workers' connections. */
@@ -115,35 +119,33 @@ function completed(id: string, judged: Judged, one: Judgement) {
 
 /** The counts of the tables, all hours together, next to the same counted from the stored runs. */
 async function bothCounts({ sender, tests }: Judged) {
-  const { rows: kept } = await db.pool.query<Counts & { key: string }>(
+  const { rows: kept } = await db.pool.query<Tally & { key: string }>(
     `select key, sum(passed)::int as passed, sum(failed)::int as failed, sum(skipped)::int as skipped,
-      sum(missing_instrumentation)::int as missing_instrumentation
+      sum(missing_instrumentation)::int as missing_instrumentation, sum(not_fully_evaluated)::int as not_fully_evaluated
     from (
-      select agent_id::text as key, passed, failed, skipped, missing_instrumentation from agent_hours
-        where agent_id = $1
-      union all select test_id::text, passed, failed, skipped, missing_instrumentation from test_hours
-        where test_id = any ($2)
-      union all select test_id || check_id, passed, failed, skipped, missing_instrumentation from check_hours
-        where test_id = any ($2)
-      union all select test_id || ' version ' || version, passed, failed, skipped, missing_instrumentation
+      select agent_id::text as key, ${outcomes}, not_fully_evaluated from agent_hours where agent_id = $1
+      union all select test_id::text, ${outcomes}, not_fully_evaluated from test_hours where test_id = any ($2)
+      union all select test_id || check_id, ${outcomes}, 0 from check_hours where test_id = any ($2)
+      union all select test_id || ' version ' || version, ${outcomes}, not_fully_evaluated
         from test_versions where test_id = any ($2)
     ) as every group by key`,
     [sender.agentId, tests],
   );
-  const { rows: runs } = await db.pool.query<{ verdict: Outcome | null; detail: Buffer }>(
-    "select verdict, detail from runs where agent_id = $1 and state = 'completed'",
+  const { rows: runs } = await db.pool.query<{ verdict: Outcome | null; fully: boolean; detail: Buffer }>(
+    "select verdict, fully_evaluated as fully, detail from runs where agent_id = $1 and state = 'completed'",
     [sender.agentId],
   );
-  const recounted = new Map<string, Counts>();
-  const add = (key: string, outcome: Outcome | null) => {
-    if (!recounted.has(key)) recounted.set(key, none());
+  const recounted = new Map<string, Tally>();
+  const add = (key: string, outcome: keyof Tally | null) => {
+    if (!recounted.has(key)) recounted.set(key, { ...none(), not_fully_evaluated: 0 });
     if (outcome) recounted.get(key)![outcome]++;
   };
-  for (const { verdict, detail } of runs) {
-    add(sender.agentId, verdict);
+  for (const { verdict, fully, detail } of runs) {
+    add(sender.agentId, fully ? verdict : "not_fully_evaluated");
     for (const result of decodeDetail(detail).results) {
-      add(result.testId, result.outcome);
-      add(`${result.testId} version ${result.testVersion}`, result.outcome);
+      const counted = result.fullyEvaluated ? result.outcome : "not_fully_evaluated";
+      add(result.testId, counted);
+      add(`${result.testId} version ${result.testVersion}`, counted);
       for (const { id, outcome } of result.checks) add(result.testId + id.replace("\0", "\uFFFD"), outcome);
     }
   }

@@ -32,6 +32,7 @@ const verdict: Verdict = {
   verdict: "passed",
   score: 1,
   counts: { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 },
+  fullyEvaluated: true,
   results: [],
   tests: [{ testId: plan[0]!.id, name: "Answers \u0000 \ud800", applied: true, why: "always_run" }],
 };

@@ -117,6 +117,7 @@ test("completed runs count the tokens of their traces by model and hour", async 
       verdict: null,
       score: null,
       counts: none,
+      fullyEvaluated: true,
       results: [],
       tests: [],
     } as const;

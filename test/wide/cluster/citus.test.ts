@@ -535,7 +535,8 @@ function failedBy(test: TestCase): Verdict {
   const failed = semanticCheck("polite", { criteria: [], score: 0 }, { outcome: "failed", score: 0 });
   const result = resultOf(test, [failed]);
   const { outcome: verdict, score, counts } = result;
-  return { routing: "not_needed", verdict, score, counts, results: [result], tests: [] };
+  const all = { verdict, score, counts, fullyEvaluated: true };
+  return { routing: "not_needed", ...all, results: [result], tests: [] };
 }
 
 type Statement = { name?: string | undefined; text: string; values: unknown[] };

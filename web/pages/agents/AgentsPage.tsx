@@ -6,7 +6,7 @@ import type { AgentDay } from "../../../src/http/projects/insights-schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { numberText, rateText } from "../../format.ts";
 import { AgentForm } from "../../forms/AgentForm.tsx";
-import { agentTypes, counted, outcomes, routingUnavailable } from "../../labels.ts";
+import { agentTypes, counted, countsText, routingUnavailable } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { agentDaysQuery } from "../../queries/insights.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -126,13 +126,12 @@ function AgentCard({ agent, day }: { agent: Agent; day: AgentDay | undefined }) 
   );
 }
 
-/** The pass rate with its counts; skipped and missing instrumentation are not part of it and shown beside it. */
-function PassRate({ day: { counts, passRate, runs, routingUnavailable: unrouted } }: { day: AgentDay }) {
+/** The pass rate with its counts; what is not part of it is shown beside it. */
+function PassRate({ day }: { day: AgentDay }) {
+  const { counts, notFullyEvaluated, passRate, runs, routingUnavailable: unrouted } = day;
   if (runs === 0) return <span className="quiet">Nothing evaluated</span>;
   const counting = counts.passed + counts.failed;
-  const beside = (["missing_instrumentation", "skipped"] as const)
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
+  const beside = countsText({ ...counts, passed: 0, failed: 0 }, notFullyEvaluated);
   return (
     <>
       {passRate === null ? (
@@ -145,7 +144,7 @@ function PassRate({ day: { counts, passRate, runs, routingUnavailable: unrouted 
           </span>
         </span>
       )}
-      {beside.length > 0 && <span className="quiet small">{beside.join(", ")}</span>}
+      {beside && <span className="quiet small">{beside}</span>}
       {unrouted > 0 && (
         <span className="text-warn small">
           <Icon name={routingUnavailable.icon} />

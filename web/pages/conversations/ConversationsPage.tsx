@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ConversationSummary } from "../../../src/http/traces/conversations-schemas.ts";
-import { outcomes } from "../../labels.ts";
+import { outcomeWord } from "../../labels.ts";
 import { useLive } from "../../live.ts";
 import { conversationsQuery } from "../../queries/conversations.ts";
 import { plainId } from "../../redaction-marks.ts";
@@ -137,7 +137,7 @@ function ConversationTable({ conversations, params }: TableProps) {
               </th>
               <td data-label="Verdict">
                 {one.verdict ? (
-                  <Badge word={outcomes[one.verdict]} />
+                  <Badge word={outcomeWord(one.verdict, one.notFullyEvaluated === 0)} />
                 ) : (
                   <span className="quiet">Not evaluated</span>
                 )}

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { durationText, numberText, rateText, shortText } from "../../format.ts";
-import { outcomes, routingUnavailable } from "../../labels.ts";
+import { notFullyEvaluated, outcomes, routingUnavailable } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Column, type Fact, type Frame, Plot } from "./Plot.tsx";
 import type { CountedUrl } from "./view.ts";
@@ -35,7 +35,11 @@ export function Charts({ insights, points, noun, urlOf, testId }: ChartsProps) {
     <div className="charts">
       <Plot
         title="Pass rate"
-        about={<span className="quiet small">Skipped and missing instrumentation are not counted</span>}
+        about={
+          <span className="quiet small">
+            Skipped, missing instrumentation and not fully evaluated are not counted
+          </span>
+        }
         frame={frame}
         columns={columns.map(({ segments: _, ...column }) => column)}
         lines={[{ word: "Pass rate", fill: "rate", values: points.map(({ passRate }) => passRate) }]}
@@ -57,7 +61,12 @@ export function Charts({ insights, points, noun, urlOf, testId }: ChartsProps) {
         }
         frame={frame}
         columns={columns}
-        legend={stacked.map(outcome => ({ word: outcomes[outcome].text, fill: outcome }))}
+        legend={[
+          ...stacked.map(outcome => ({ word: outcomes[outcome].text, fill: outcome })),
+          ...(points.some(point => point.notFullyEvaluated > 0)
+            ? [{ word: notFullyEvaluated.text, fill: "not_fully_evaluated" as const }]
+            : []),
+        ]}
         top={Math.max(4, ...points.map(totalOf))}
         unit={shortText}
         height={240}
@@ -142,6 +151,12 @@ function columnsOf(points: Point[], urlOf: CountedUrl, noun: string, testId: str
         fill: outcome,
       })),
     ];
+    if (point.notFullyEvaluated > 0)
+      facts.push({
+        word: notFullyEvaluated.text,
+        text: numberText(point.notFullyEvaluated),
+        fill: "not_fully_evaluated",
+      });
     if (point.runs && point.runs > totalOf(point))
       facts.push({ word: "No verdict", text: numberText(point.runs - totalOf(point)) });
     if (point.routingUnavailable)
@@ -155,14 +170,24 @@ function columnsOf(points: Point[], urlOf: CountedUrl, noun: string, testId: str
       href: urlOf({ testId }, at),
       facts,
       marked: Boolean(point.routingUnavailable),
-      segments: stacked.map(outcome => ({
-        fill: outcome,
-        value: point.counts[outcome],
-        own: {
-          label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
-          href: urlOf({ testId, outcome }, at),
+      segments: [
+        ...stacked.map(outcome => ({
+          fill: outcome,
+          value: point.counts[outcome],
+          own: {
+            label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
+            href: urlOf({ testId, outcome, fullyEvaluated: true }, at),
+          },
+        })),
+        {
+          fill: "not_fully_evaluated",
+          value: point.notFullyEvaluated,
+          own: {
+            label: `${numberText(point.notFullyEvaluated)} ${notFullyEvaluated.text.toLowerCase()}`,
+            href: urlOf({ testId, fullyEvaluated: false }, at),
+          },
         },
-      })),
+      ],
     };
   });
 }
@@ -177,6 +202,6 @@ export function timeText(ms: number | null | undefined): string {
   return ms == null ? "–" : durationText(ms);
 }
 
-export function totalOf({ counts }: Pick<Point, "counts">): number {
-  return stacked.reduce((sum, outcome) => sum + counts[outcome], 0);
+export function totalOf({ counts, notFullyEvaluated }: Pick<Point, "counts" | "notFullyEvaluated">): number {
+  return stacked.reduce((sum, outcome) => sum + counts[outcome], notFullyEvaluated);
 }

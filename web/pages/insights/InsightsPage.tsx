@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import type { AgentTally, Insights, Tally } from "../../../src/http/projects/insights-schemas.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
 import { insightsQuery } from "../../queries/insights.ts";
-import { sumOf } from "../../queries/test-insights.ts";
+import { sumOf, sumOfOthers } from "../../queries/test-insights.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -124,9 +124,14 @@ const countedTexts: Partial<Record<View["by"], string>> = {
 
 function totalOf({ total, series }: Insights): Tally & Partial<AgentTally> {
   if (total) return total;
-  const counts = sumOf(series.flatMap(({ points }) => points));
+  const points = series.flatMap(of => of.points);
+  const counts = sumOf(points);
   const judged = counts.passed + counts.failed;
-  return { counts, passRate: judged === 0 ? null : counts.passed / judged };
+  return {
+    counts,
+    notFullyEvaluated: sumOfOthers(points),
+    passRate: judged === 0 ? null : counts.passed / judged,
+  };
 }
 
 /** The name of the only test shown, with links to its pages. */

@@ -3,7 +3,7 @@
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { numberText, rateText } from "../../format.ts";
-import { counted, outcomes, routingUnavailable } from "../../labels.ts";
+import { counted, notFullyEvaluated, outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { timeText, totalOf } from "./Charts.tsx";
 import { intervalText } from "./utc-times.ts";
@@ -29,6 +29,7 @@ export function PointTable({ insights, points, noun, urlOf, testId }: PointTable
     noun,
     "Pass rate",
     ...shown.map(outcome => outcomes[outcome].text),
+    notFullyEvaluated.text,
     ...(ofAgent ? [routingUnavailable.text, "p50", "p95", "Tokens in", "Tokens out"] : []),
   ];
   const number = (label: string, value: number | undefined, href?: string) => (
@@ -62,7 +63,16 @@ export function PointTable({ insights, points, noun, urlOf, testId }: PointTable
                     {rateText(point.passRate)}
                   </td>
                   {shown.map(outcome =>
-                    number(outcomes[outcome].text, counts[outcome], urlOf({ testId, outcome }, at)),
+                    number(
+                      outcomes[outcome].text,
+                      counts[outcome],
+                      urlOf({ testId, outcome, fullyEvaluated: true }, at),
+                    ),
+                  )}
+                  {number(
+                    notFullyEvaluated.text,
+                    point.notFullyEvaluated,
+                    urlOf({ testId, fullyEvaluated: false }, at),
                   )}
                   {ofAgent && (
                     <>

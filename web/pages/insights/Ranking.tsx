@@ -7,8 +7,8 @@ import type { Insights, Series } from "../../../src/http/projects/insights-schem
 import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import { numberText } from "../../format.ts";
-import { checkTypes, outcomes } from "../../labels.ts";
-import { sumOf } from "../../queries/test-insights.ts";
+import { checkTypes, notFullyEvaluated, outcomes } from "../../labels.ts";
+import { sumOf, sumOfOthers } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -50,6 +50,11 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
                   {outcomes[outcome].text}
                 </th>
               ))}
+              {of === "test" && (
+                <th scope="col" className="number">
+                  {notFullyEvaluated.text}
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
@@ -81,6 +86,7 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
                     )}
                   </td>
                 ))}
+                {of === "test" && <Others series={series} urlOf={urlOf} />}
               </tr>
             ))}
           </tbody>
@@ -94,6 +100,19 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
         </div>
       )}
     </>
+  );
+}
+
+function Others({ series: { testId, points }, urlOf }: { series: Series; urlOf: CountedUrl }) {
+  const others = sumOfOthers(points);
+  return (
+    <td data-label={notFullyEvaluated.text} className="number">
+      {others === 0 ? (
+        <span className="quiet">0</span>
+      ) : (
+        <a href={urlOf({ testId: testId ?? undefined, fullyEvaluated: false })}>{numberText(others)}</a>
+      )}
+    </td>
   );
 }
 
@@ -150,6 +169,6 @@ function rank(series: Series[]): Ranked[] {
 
 /** When a check failed, its test failed. A check with another outcome may be in a result of any outcome. */
 function countedBy({ testId }: Series, of: "test" | "check", outcome: Outcome): Counted {
-  const isSame = of === "test" || outcome === "failed";
-  return { testId: testId ?? undefined, ...(isSame && { outcome }) };
+  if (of === "test") return { testId: testId ?? undefined, outcome, fullyEvaluated: true };
+  return { testId: testId ?? undefined, ...(outcome === "failed" && { outcome }) };
 }

@@ -1,13 +1,14 @@
 // The fills of charts, a color and a pattern each, and the swatch of a legend.
 
 import type { Outcome } from "../../../src/model/run/outcome.ts";
-export type Fill = Outcome | "unavailable" | "first" | "second" | "rate";
+export type Fill = Outcome | "not_fully_evaluated" | "unavailable" | "first" | "second" | "rate";
 
 const tokens: Record<Fill, string> = {
   passed: "passed",
   failed: "failed",
   missing_instrumentation: "missing",
   skipped: "skipped",
+  not_fully_evaluated: "skipped",
   unavailable: "band",
   first: "first",
   second: "second",
@@ -37,6 +38,9 @@ export function Patterns() {
         </Pattern>
         <Pattern fill="skipped">
           <path d="M0 3h6" />
+        </Pattern>
+        <Pattern fill="not_fully_evaluated">
+          <path d="M0 1.5h6M0 4.5h6" />
         </Pattern>
         <Pattern fill="second">
           <path d="M3 0v6" />

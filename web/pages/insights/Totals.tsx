@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { AgentTally, Tally } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { numberText, rateText, shortText } from "../../format.ts";
-import { outcomes, routingUnavailable } from "../../labels.ts";
+import { notFullyEvaluated, outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import type { IconName } from "../../ui/icons.ts";
@@ -22,7 +22,7 @@ type TotalsProps = {
 
 export function Totals({ total, noun, urlOf, testId }: TotalsProps) {
   const follow = useFollow();
-  const { counts, passRate, runs = totalOf(total), durationMs, tokens } = total;
+  const { counts, notFullyEvaluated: others, passRate, runs = totalOf(total), durationMs, tokens } = total;
   const rated = counts.passed + counts.failed;
   return (
     <dl className="totals" ref={follow}>
@@ -39,9 +39,18 @@ export function Totals({ total, noun, urlOf, testId }: TotalsProps) {
           icon={outcomes[outcome].icon}
           tone={outcomes[outcome].tone}
         >
-          {counts[outcome] === 0 ? 0 : <a href={urlOf({ testId, outcome })}>{numberText(counts[outcome])}</a>}
+          {counts[outcome] === 0 ? (
+            0
+          ) : (
+            <a href={urlOf({ testId, outcome, fullyEvaluated: true })}>{numberText(counts[outcome])}</a>
+          )}
         </Figure>
       ))}
+      {others > 0 && (
+        <Figure word={notFullyEvaluated.text} icon={notFullyEvaluated.icon} tone={notFullyEvaluated.tone}>
+          <a href={urlOf({ testId, fullyEvaluated: false })}>{numberText(others)}</a>
+        </Figure>
+      )}
       {total.routingUnavailable ? (
         <Figure word={routingUnavailable.text} icon={routingUnavailable.icon} tone="warn">
           <a href={urlOf({ routing: "unavailable" })}>{numberText(total.routingUnavailable)}</a>

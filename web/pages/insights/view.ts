@@ -117,6 +117,8 @@ function oneOf<T extends string>(known: Record<T, unknown>, text: string | undef
 export type Counted = {
   testId?: string | undefined;
   outcome?: Outcome;
+  /** Of the evaluation, or of the result of the test. */
+  fullyEvaluated?: boolean;
   routing?: "unavailable";
   model?: string;
   redacted?: string;
@@ -130,15 +132,17 @@ export function countedUrl(
   insights: Pick<Insights, "from" | "to" | "interval">,
 ): CountedUrl {
   const agent = `/projects/${projectId}/agents/${agentId}`;
-  return ({ testId, outcome, routing, model, redacted }, at) => {
+  return ({ testId, outcome, fullyEvaluated, routing, model, redacted }, at) => {
     const from = at === undefined ? insights.from : new Date(at).toISOString();
     const to = at === undefined ? insights.to : new Date(at + lengthOf(insights.interval)).toISOString();
+    const fully = fullyEvaluated === undefined ? {} : { fullyEvaluated: String(fullyEvaluated) };
     if (testId !== undefined) {
-      const search = new URLSearchParams({ from, to, ...(outcome && { outcome }) });
+      const search = new URLSearchParams({ from, to, ...(outcome && { outcome }), ...fully });
       return `${agent}/tests/${testId}/results?${search}`;
     }
     const filters = {
       ...(outcome && { verdict: outcome }),
+      ...fully,
       ...(routing && { routing }),
       ...(model && { model }),
       ...(redacted && { redacted }),

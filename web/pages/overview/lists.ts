@@ -11,10 +11,12 @@ export function tracesIn({ from, to }: Within, filters: TraceSearch = {}): Trace
   return { kind: "live", receivedFrom: from, receivedTo: to, ...filters };
 }
 
-/** The results of a test in this time. */
+/** The counted results of a test in this time. */
 export function resultsIn({ from, to }: Within, outcome: Outcome) {
-  return { outcome, from, to };
+  return { outcome, fullyEvaluated: "true", from, to };
 }
+
+const fully = { fullyEvaluated: "true" };
 
 /** Every trace list that the overview links to with a number, by what the number counts. */
 export function tracesOf({ traffic, results }: Pick<Overview, "traffic" | "results">) {
@@ -22,18 +24,19 @@ export function tracesOf({ traffic, results }: Pick<Overview, "traffic" | "resul
   return {
     traffic: tracesIn(traffic.now),
     trafficBefore: tracesIn(traffic.before),
-    passed: tracesIn(now, { verdict: "passed" }),
-    failed: tracesIn(now, { verdict: "failed" }),
-    missing: tracesIn(now, { verdict: "missing_instrumentation" }),
-    skipped: tracesIn(now, { verdict: "skipped" }),
-    noVerdict: tracesIn(now, { verdict: "none" }),
+    passed: tracesIn(now, { verdict: "passed", ...fully }),
+    failed: tracesIn(now, { verdict: "failed", ...fully }),
+    missing: tracesIn(now, { verdict: "missing_instrumentation", ...fully }),
+    skipped: tracesIn(now, { verdict: "skipped", ...fully }),
+    notFullyEvaluated: tracesIn(now, { fullyEvaluated: "false" }),
+    noVerdict: tracesIn(now, { verdict: "none", ...fully }),
     notEvaluated: tracesIn(now, { state: "none" }),
     pending: tracesIn(now, { state: "pending" }),
     running: tracesIn(now, { state: "running" }),
     error: tracesIn(now, { state: "error" }),
     unrouted: tracesIn(now, { routing: "unavailable" }),
-    passedBefore: tracesIn(before, { verdict: "passed" }),
-    failedBefore: tracesIn(before, { verdict: "failed" }),
+    passedBefore: tracesIn(before, { verdict: "passed", ...fully }),
+    failedBefore: tracesIn(before, { verdict: "failed", ...fully }),
   } satisfies Record<string, TraceSearch>;
 }
 export type ListName = keyof ReturnType<typeof tracesOf>;
@@ -53,6 +56,7 @@ export function numbersOf({
     failed: exactly(now.counts.failed),
     missing: exactly(now.counts.missing_instrumentation),
     skipped: exactly(now.counts.skipped),
+    notFullyEvaluated: exactly(now.notFullyEvaluated),
     noVerdict: exactly(now.noVerdict),
     notEvaluated,
     pending: open.pending,

@@ -68,6 +68,7 @@ export function notEvaluatedReason({
 const leftOut = [
   ["skipped", "skipped"],
   ["missing", "missing instrumentation"],
+  ["notFullyEvaluated", "not fully evaluated"],
   ["noVerdict", "without a test"],
   ["pending", "pending"],
   ["running", "running"],

@@ -135,7 +135,7 @@ function Comparison({ params, other }: { params: CompareParams; other: string })
   );
 }
 
-/** The other run, this one, and the difference of their pass rates. */
+/** The other run, this one, and how many pairs of the same test and input broke or were fixed. */
 function Sides({ comparison, params }: { comparison: LaunchComparison; params: CompareParams }) {
   const { launch, with: other, difference } = comparison;
   const text = differenceText(difference);
@@ -149,7 +149,7 @@ function Sides({ comparison, params }: { comparison: LaunchComparison; params: C
       {text !== undefined && (
         <p role="status">
           <b>{text}</b>
-          {difference?.significant === false && ": the difference may be chance"}
+          {!difference.significant && <span className="quiet">, which may be chance</span>}
         </p>
       )}
       {areOpen && <p className="quiet small">Still running: the comparison is updated.</p>}

@@ -189,6 +189,6 @@ function ItemRow({ item, name, other, params }: ItemRowProps) {
 function Result({ summary }: { summary: RunSummary | null }) {
   if (summary === null) return <span className="quiet">–</span>;
   const only = onlyResult(summary);
-  if (only) return <Badge word={wordOf(only)} />;
+  if (only) return <Badge word={wordOf(only, summary.notFullyEvaluated === 0)} />;
   return <span className="small">{countsOfLaunch(summary)}</span>;
 }

@@ -58,7 +58,7 @@ export function LaunchPage() {
               <ProgressNews launch={found} />
               <DeletedRuns launch={found} />
             </section>
-            {!isOpen(found) && <NotFullyEvaluated launch={found} params={params} />}
+            {!isOpen(found) && <JudgeUnavailable launch={found} params={params} />}
             {!isOpen(found) && <TracesChanged launch={found} params={params} />}
             <Runs launch={found} params={params} />
           </div>
@@ -93,14 +93,14 @@ function About({ launch }: { launch: LaunchDetail }) {
   );
 }
 
-function NotFullyEvaluated({ launch, params }: { launch: LaunchDetail; params: Params }) {
-  if (launch.notFullyEvaluated === 0) return null;
+function JudgeUnavailable({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  if (launch.outages === 0) return null;
   return (
     <Notice tone="warn">
       <div className="line line-apart">
         <p>
-          <b>The judge was unavailable for {counted(launch.notFullyEvaluated, "test run")}.</b> Skipped checks
-          can be judged without calling the agent again.
+          <b>The judge was unavailable for {counted(launch.outages, "test run")}.</b> Skipped checks can be
+          judged without calling the agent again.
         </p>
         <Reevaluate {...params} what={{ launchId: launch.id }} />
       </div>

@@ -2,7 +2,7 @@
 import type { Launch } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { LaunchCounts } from "../../../src/model/run/launch.ts";
 import { numberText } from "../../format.ts";
-import { launchStates, manualStates, outcomes, outcomeWord, type Word } from "../../labels.ts";
+import { launchStates, manualStates, outcomeWord, type Word } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
 
 /** The state of a launch; once completed, its worst outcome. */
@@ -14,13 +14,10 @@ function worstOf({ counts, notFullyEvaluated }: Launch): Word {
   const worst = (
     ["failed", "error", "missing_instrumentation", "cancelled", "passed", "skipped"] as const
   ).find(kind => counts[kind] > 0);
-  if (worst === "passed" || worst === "skipped" || worst === "missing_instrumentation") {
-    return outcomeWord(worst, notFullyEvaluated === 0);
-  }
-  return worst ? wordOf(worst) : launchStates.completed;
+  return worst ? wordOf(worst, worst === "failed" || notFullyEvaluated === 0) : launchStates.completed;
 }
 
-type CountedLaunch = Pick<Launch, "counts"> & Partial<Pick<Launch, "notFullyEvaluated">>;
+type CountedLaunch = Pick<Launch, "counts" | "notFullyEvaluated">;
 export type Kind = keyof LaunchCounts;
 
 export const kinds: Kind[] = [
@@ -33,13 +30,13 @@ export const kinds: Kind[] = [
   "open",
 ];
 
-export function wordOf(kind: Kind): Word {
+export function wordOf(kind: Kind, fullyEvaluated = true): Word {
   if (kind === "open") return { text: "Remaining", icon: "clock" };
-  return kind === "error" || kind === "cancelled" ? manualStates[kind] : outcomes[kind];
+  return kind === "error" || kind === "cancelled" ? manualStates[kind] : outcomeWord(kind, fullyEvaluated);
 }
 
 /** "9 passed, 2 failed, 1 remaining". */
-export function countsOfLaunch({ counts, notFullyEvaluated = 0 }: CountedLaunch): string {
+export function countsOfLaunch({ counts, notFullyEvaluated }: CountedLaunch): string {
   const ended = kinds
     .filter(kind => counts[kind] > 0)
     .map(kind => `${numberText(counts[kind])} ${wordOf(kind).text.toLowerCase()}`)

@@ -127,7 +127,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
       )}
       {run.error !== null && <FixConnection params={params} />}
       <EndedEarly run={run} />
-      {run.fullyEvaluated === false && (
+      {run.outage && run.state === "completed" && (
         <Notice tone="warn">
           <div className="line line-apart">
             <p>

@@ -113,7 +113,7 @@ type TestRowProps = {
 };
 
 function TestRow({ test, isOpen, toggles, params }: TestRowProps) {
-  const { testId, testName, testDeleted, runs, counts, passRate } = test;
+  const { testId, testName, testDeleted, runs, counts, notFullyEvaluated, passRate } = test;
   return (
     <tr>
       <th scope="row">
@@ -137,7 +137,7 @@ function TestRow({ test, isOpen, toggles, params }: TestRowProps) {
       <td>
         <span className="runs-cell">
           <CountsBar counts={counts} />
-          <span className="small">{countsOfLaunch({ counts })}</span>
+          <span className="small">{countsOfLaunch({ counts, notFullyEvaluated })}</span>
         </span>
       </td>
       <td>

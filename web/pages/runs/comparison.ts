@@ -1,21 +1,22 @@
-// The words and groups of two compared launches: whether pass rates differ beyond chance, and items by test.
+// The words and groups of two compared launches: how many broke and were fixed, and items by test.
 import type {
   ComparedInput,
   ComparedTest,
   LaunchComparison,
   RunSummary,
 } from "../../../src/http/test-cases/launch-schemas.ts";
+import { numberText } from "../../format.ts";
 
-type Difference = NonNullable<LaunchComparison["difference"]>;
-
-/** "Up 12.5 points, beyond the margin of error"; undefined if one launch has no pass rate. */
-export function differenceText(difference: Difference | null): string | undefined {
-  if (difference === null) return undefined;
-  const points = Math.round(Math.abs(difference.share) * 1000) / 10;
-  if (points === 0) return "Same pass rate";
-  const direction = difference.share > 0 ? "Up" : "Down";
-  const margin = difference.significant ? "beyond the margin of error" : "within the margin of error";
-  return `${direction} ${points} ${points === 1 ? "point" : "points"}, ${margin}`;
+/** "3 broke, 0 fixed", after what that shows, if it is more than chance; undefined if nothing differs. */
+export function differenceText({
+  broke,
+  mended,
+  significant,
+}: LaunchComparison["difference"]): string | undefined {
+  if (broke + mended === 0) return undefined;
+  const counts = `${numberText(broke)} broke, ${numberText(mended)} fixed`;
+  if (!significant) return counts;
+  return `${broke > mended ? "Worse" : "Better"} than the other run: ${counts}`;
 }
 
 export type ComparedGroup = { test: ComparedTest; items: ComparedInput[] };

@@ -2,7 +2,7 @@
 import type { LaunchedRun, LaunchTest } from "../../../src/http/test-cases/launch-schemas.ts";
 import { numberText } from "../../format.ts";
 
-type Run = Pick<LaunchedRun, "row" | "repeat" | "input" | "state" | "verdict">;
+type Run = Pick<LaunchedRun, "row" | "repeat" | "input" | "state" | "verdict" | "fullyEvaluated">;
 
 export type RunRow<R> = {
   /** Null for a test without inputs. */
@@ -10,8 +10,9 @@ export type RunRow<R> = {
   input: string | null;
   /** By repeat. */
   runs: R[];
+  /** And fully evaluated. */
   passed: number;
-  /** The first that has ended without passing. */
+  /** The first that has ended otherwise. */
   telling: R | undefined;
 };
 
@@ -25,7 +26,7 @@ export function rowsOfRuns<R extends Run>(runs: readonly R[]): RunRow<R>[] {
       rows.push(last);
     }
     last.runs.push(run);
-    if (run.verdict === "passed") last.passed += 1;
+    if (run.verdict === "passed" && run.fullyEvaluated !== false) last.passed += 1;
     else if (hasEnded(run)) last.telling ??= run;
   }
   return rows;

@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import type { BacktestDetail, BacktestResult } from "../../../src/http/test-cases/backtest-schemas.ts";
 import type { Failure } from "../../api.ts";
 import { numberText } from "../../format.ts";
-import { backtestStates, checkTypes, outcomes } from "../../labels.ts";
+import { backtestCauses, backtestStates, checkTypes, outcomes, outcomeWord } from "../../labels.ts";
 import { costText } from "../../money.ts";
 import { cancelBacktest, deleteBacktest } from "../../mutations/backtests.ts";
 import { backtestQuery, backtestResultsQuery, backtestsQuery } from "../../queries/backtests.ts";
@@ -198,7 +198,8 @@ function Results({ backtest: { id, tried }, group }: { backtest: BacktestDetail;
 
 function ResultItem({ result }: { result: BacktestResult }) {
   const { projectId, agentId } = route.useParams();
-  const { traceId, receivedAt, userInput, before, beforeVersion, after, change, reason, checkType } = result;
+  const { traceId, receivedAt, userInput, before, beforeVersion, after, change, cause } = result;
+  const { reason, checkType } = result;
   const type =
     checkType !== null &&
     Object.hasOwn(checkTypes, checkType) &&
@@ -214,7 +215,11 @@ function ResultItem({ result }: { result: BacktestResult }) {
               <span className="unseen">now</span>
             </>
           )}
-          {after ? <Badge word={outcomes[after]} /> : <span className="quiet">No outcome</span>}
+          {after ? (
+            <Badge word={outcomeWord(after, change !== "none")} />
+          ) : (
+            <span className="quiet">No outcome</span>
+          )}
         </span>
         <Link
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -236,6 +241,7 @@ function ResultItem({ result }: { result: BacktestResult }) {
         {type && `${type}: `}
         <MarkedText text={reason} redactions={result.reasonRedactions} />
       </p>
+      {cause !== null && <p className="small">{backtestCauses[cause]}</p>}
       <p className="quiet small">
         Received <RelativeTime at={receivedAt} />
         {beforeVersion !== null && `, compared with version ${numberText(beforeVersion)}`}

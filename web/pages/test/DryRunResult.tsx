@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
-import { outcomes, whys } from "../../labels.ts";
+import { outcomeWord, whys } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/judging.css";
 import { markCopies } from "../../redaction-marks.ts";
@@ -33,7 +33,7 @@ export function DryRunResult({ run, place, isOfDraft, mustFail }: ResultProps) {
   return (
     <div className="stack">
       <h3 className="line">
-        <Badge word={outcomes[result.outcome]} />
+        <Badge word={outcomeWord(result.outcome, result.fullyEvaluated)} />
         <span className="break">{result.reason}</span>
       </h3>
       {isOfDraft && trace.data && <OfDraft trace={trace.data} outcome={result.outcome} mustFail={mustFail} />}

@@ -7,7 +7,7 @@ import type { Result } from "../../../src/model/run/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/document.ts";
 import { passedText } from "../../format.ts";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
-import { checkTypes, outcomes } from "../../labels.ts";
+import { checkTypes, outcomeWord } from "../../labels.ts";
 import { reasonText } from "../../reasons.ts";
 import { markCopies } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
@@ -75,7 +75,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       </th>
       <td data-label="Outcome">
         <span className="tests-cell">
-          <Badge word={outcomes[result.outcome]} />
+          <Badge word={outcomeWord(result.outcome, result.fullyEvaluated)} />
           <span className="tests-under">{passedText(counts, "check") ?? "No check passed or failed"}</span>
         </span>
       </td>

@@ -14,9 +14,9 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { dayText, numberText, rateText, utcMoment } from "../../format.ts";
 import type { Within } from "../../instant.ts";
-import { eligibilities, ineligibilities, outcomes } from "../../labels.ts";
+import { eligibilities, ineligibilities, notFullyEvaluated, outcomes } from "../../labels.ts";
 import { useLive } from "../../live.ts";
-import { sumOf, testDaysQuery, testRunsQuery } from "../../queries/test-insights.ts";
+import { sumOf, sumOfOthers, testDaysQuery, testRunsQuery } from "../../queries/test-insights.ts";
 import { testQuery } from "../../queries/tests.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
@@ -28,7 +28,7 @@ import { FailingNotice } from "./Failing.tsx";
 import { ManualResults } from "./ManualResults.tsx";
 import { OutcomeTabs } from "./OutcomeTabs.tsx";
 import { ResultTable } from "./ResultTable.tsx";
-import { faultsOf, filtersOf } from "./results-search.ts";
+import { faultsOf, filtersOf, type ResultFilters } from "./results-search.ts";
 import { Versions } from "./Versions.tsx";
 import "../../styles/tests.css";
 
@@ -40,11 +40,12 @@ export function TestResultsPage() {
   const params = route.useParams();
   const { agentId, testId } = params;
   const search = route.useSearch();
-  const { isManual, outcome, period } = filtersOf(search);
+  const filters = filtersOf(search);
+  const { isManual, outcome, period } = filters;
   const queries = useQueryClient();
   const { data: test } = useSuspenseQuery(testQuery(testId));
   const days = useQuery(testDaysQuery(agentId, testId));
-  const { runs, isSearching } = useTestRuns(testId, outcome, period, isManual);
+  const { runs, isSearching } = useTestRuns(testId, filters);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
   useLive({ agentId }, event => {
     const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
@@ -80,7 +81,7 @@ export function TestResultsPage() {
           <Loaded query={days}>{found => <Days days={found} />}</Loaded>
         </div>
         <Versions testId={testId} current={test.version} />
-        <OutcomeTabs params={params} outcome={outcome} period={period} isManual={isManual} />
+        <OutcomeTabs params={params} {...filters} />
         {isManual ? (
           <ManualResults params={params} />
         ) : (
@@ -91,9 +92,7 @@ export function TestResultsPage() {
                 items.length > 0 ? (
                   <ResultTable runs={items} test={test} params={params} />
                 ) : (
-                  !isSearching && (
-                    <NoResult {...{ test, outcome, period, params }} isComplete={!runs.hasNextPage} />
-                  )
+                  !isSearching && <NoResult {...{ test, filters, params }} isComplete={!runs.hasNextPage} />
                 )
               }
             </Loaded>
@@ -107,13 +106,9 @@ export function TestResultsPage() {
 }
 
 /** Evaluations of the test. Pages without a match are followed automatically, up to a limit. */
-function useTestRuns(
-  testId: string,
-  outcome: Outcome | undefined,
-  period: Within | undefined,
-  isManual: boolean,
-) {
-  const query = testRunsQuery(testId, outcome, period);
+function useTestRuns(testId: string, filters: ResultFilters) {
+  const { isManual } = filters;
+  const query = testRunsQuery(testId, filters);
   const runs = useInfiniteQuery({ ...query, placeholderData: keepPreviousData });
   const { data: pages } = useInfiniteQuery({ ...query, select: pageCount });
   const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
@@ -169,7 +164,7 @@ function aboutOf({ eligibility, passiveBehavior }: ListedTest): string {
 function Days({ days }: { days: Day[] }) {
   const counts = sumOf(days);
   const counting = counts.passed + counts.failed;
-  const evaluated = days.filter(({ counts }) => isEvaluated(counts));
+  const evaluated = days.filter(isEvaluated);
   return (
     <section className="card stack-tight" aria-label="Last 30 days">
       <div className="line line-apart">
@@ -190,7 +185,7 @@ function Days({ days }: { days: Day[] }) {
         <span>{dayText(days[0]!.at)} (UTC)</span>
         <span>{dayText(days.at(-1)!.at)}</span>
       </div>
-      <OutcomeLegend counts={counts} />
+      <OutcomeLegend counts={counts} others={sumOfOthers(days)} />
       {evaluated.length > 0 && (
         <details>
           <summary>Show as table</summary>
@@ -203,11 +198,11 @@ function Days({ days }: { days: Day[] }) {
               </tr>
             </thead>
             <tbody>
-              {evaluated.toReversed().map(({ at, counts, passRate }) => (
-                <tr key={at}>
-                  <th scope="row">{dayText(at)}</th>
-                  <td data-label="Outcomes">{evaluatedText(counts)}</td>
-                  <td data-label="Pass rate">{rateText(passRate)}</td>
+              {evaluated.toReversed().map(day => (
+                <tr key={day.at}>
+                  <th scope="row">{dayText(day.at)}</th>
+                  <td data-label="Outcomes">{evaluatedText(day)}</td>
+                  <td data-label="Pass rate">{rateText(day.passRate)}</td>
                 </tr>
               ))}
             </tbody>
@@ -220,22 +215,20 @@ function Days({ days }: { days: Day[] }) {
 
 type NoResultProps = {
   test: ListedTest;
-  outcome: Outcome | undefined;
-  period: Within | undefined;
+  filters: ResultFilters;
   /** Every page was read. */
   isComplete: boolean;
   params: { projectId: string; agentId: string; testId: string };
 };
 
-function NoResult({ test, outcome, period, isComplete, params }: NoResultProps) {
+function NoResult({ test, filters, isComplete, params }: NoResultProps) {
+  const { outcome, fullyEvaluated, period } = filters;
   if (!isComplete) return <p className="quiet">No matches in the evaluations searched so far</p>;
-  if (outcome || period) {
-    const nothing = outcome ? `No “${outcomes[outcome].text}” results` : "No evaluations";
+  if (outcome || fullyEvaluated || period) {
+    const word = outcome ? outcomes[outcome] : fullyEvaluated === "false" ? notFullyEvaluated : undefined;
+    const nothing = word ? `No “${word.text}” results` : "No evaluations";
     return (
-      <EmptyState
-        icon={outcome ? outcomes[outcome].icon : "clock"}
-        title={period ? `${nothing} in this period` : nothing}
-      >
+      <EmptyState icon={word?.icon ?? "clock"} title={period ? `${nothing} in this period` : nothing}>
         <Link
           to="/projects/$projectId/agents/$agentId/tests/$testId/results"
           params={params}

@@ -9,6 +9,7 @@ import {
   counted,
   eligibilities,
   ineligibilities,
+  notFullyEvaluated,
   outcomeWord,
   passiveBehaviors,
   testStates,
@@ -41,7 +42,7 @@ type TestRowProps = {
 };
 
 export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
-  const { test, insights, last, counts, rate } = row;
+  const { test, insights, last, counts, others, rate } = row;
   const { id, name } = test;
   const params = { ...actions.params, testId: id };
   const results = "/projects/$projectId/agents/$agentId/tests/$testId/results";
@@ -97,16 +98,23 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
         {insights && <OutcomeStrip days={insights.days} about={`${name}, last 30 days`} />}
       </td>
       <td data-label="Pass rate">
-        {rate === null ? (
-          insights && <span className="quiet">No passes or failures</span>
-        ) : (
-          <span className="tests-cell">
-            <span className="tests-rate">{rateText(rate)}</span>
+        <span className="tests-cell">
+          {rate === null ? (
+            insights && <span className="quiet">No passes or failures</span>
+          ) : (
+            <>
+              <span className="tests-rate">{rateText(rate)}</span>
+              <span className="tests-under">
+                {numberText(counts.passed)} of {numberText(counts.passed + counts.failed)}
+              </span>
+            </>
+          )}
+          {others > 0 && (
             <span className="tests-under">
-              {numberText(counts.passed)} of {numberText(counts.passed + counts.failed)}
+              {numberText(others)} {notFullyEvaluated.text.toLowerCase()}
             </span>
-          </span>
-        )}
+          )}
+        </span>
       </td>
       <td className="tests-menu">
         <Menu

@@ -54,7 +54,7 @@ export function Versions({ testId, current }: { testId: string; current: number 
 }
 
 function VersionRow({
-  of: { version, counts, lastRunAt },
+  of: { version, counts, notFullyEvaluated, lastRunAt },
   isCurrent,
 }: {
   of: TestVersion;
@@ -78,7 +78,7 @@ function VersionRow({
               ) : null,
             )}
           </span>
-          <span className="small">{countsText(counts)}</span>
+          <span className="small">{countsText(counts, notFullyEvaluated)}</span>
         </span>
       </td>
       <td data-label="Last evaluated">

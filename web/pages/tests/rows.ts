@@ -4,7 +4,7 @@ import type { TestInsights } from "../../../src/http/projects/insights-schemas.t
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
 import type { PassiveBehavior } from "../../../src/model/test-case/document.ts";
-import { sumOf } from "../../queries/test-insights.ts";
+import { sumOf, sumOfOthers } from "../../queries/test-insights.ts";
 
 export type Row = {
   test: ListedTest;
@@ -14,6 +14,8 @@ export type Row = {
   last: Last | null;
   /** The last 30 days. */
   counts: Counts;
+  /** Those of them that are not fully evaluated. */
+  others: number;
   /** passed / (passed + failed) in the last 30 days; null without either. */
   rate: number | null;
 };
@@ -25,7 +27,7 @@ export type Last = {
   manual: boolean;
   /** Of a manual run with inputs or repeats. */
   passRate: TestInsights["lastManualPassRate"];
-  fullyEvaluated: TestInsights["lastManualFullyEvaluated"];
+  fullyEvaluated: boolean | null;
 };
 
 /** URL parameters of the list; invalid values count as absent. */
@@ -62,16 +64,24 @@ export function rowsOf(tests: readonly ListedTest[], insights: readonly TestInsi
     const counts = sumOf(of?.days ?? []);
     const counting = counts.passed + counts.failed;
     const rate = counting === 0 ? null : counts.passed / counting;
-    return { test, insights: of, last: of ? lastOf(of) : null, counts, rate };
+    return {
+      test,
+      insights: of,
+      last: of ? lastOf(of) : null,
+      counts,
+      others: sumOfOthers(of?.days ?? []),
+      rate,
+    };
   });
 }
 
-const unrated = { passRate: null, fullyEvaluated: null };
-
 function lastOf(of: TestInsights): Last | null {
   const { lastOutcome, lastRunAt, lastManualOutcome, lastManualRunAt, lastManualPassRate: passRate } = of;
+  if (lastOutcome && lastRunAt) {
+    const fullyEvaluated = of.lastFullyEvaluated;
+    return { outcome: lastOutcome, at: lastRunAt, manual: false, passRate: null, fullyEvaluated };
+  }
   const fullyEvaluated = of.lastManualFullyEvaluated;
-  if (lastOutcome && lastRunAt) return { outcome: lastOutcome, at: lastRunAt, manual: false, ...unrated };
   if (!lastManualOutcome || !lastManualRunAt) return null;
   return { outcome: lastManualOutcome, at: lastManualRunAt, manual: true, passRate, fullyEvaluated };
 }

@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
-import { countsText, outcomes } from "../../labels.ts";
+import { countsText, outcomeWord } from "../../labels.ts";
 import { runLabelsQuery } from "../../queries/labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { resultStatesQuery } from "../../queries/traces.ts";
@@ -189,7 +189,9 @@ function Announcement({ run, runId }: { run: RunDetail | undefined; runId: strin
     before.current = { run, runId };
     const isNews = run?.id !== earlier?.id || run?.state !== earlier?.state;
     if (!isNews || chosen !== runId || !run?.verdict || !run.counts) return;
-    setText(`Evaluated: ${outcomes[run.verdict].text}. Tests: ${countsText(run.counts)}.`);
+    setText(
+      `Evaluated: ${outcomeWord(run.verdict, run.fullyEvaluated).text}. Tests: ${countsText(run.counts)}.`,
+    );
   }, [run, runId]);
   return (
     <p role="status" className="unseen">

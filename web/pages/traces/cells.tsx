@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { whyTexts } from "../../cost.ts";
 import { durationText, exactMomentText, numberText, passedText } from "../../format.ts";
-import { counted, countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
+import { counted, countsText, outcomeWord, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import { moneyText } from "../../money.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { plainText } from "../../redaction-marks.ts";
@@ -92,7 +92,7 @@ export function RunCell({ row, hasJudge }: { row: TraceRow; hasJudge: boolean })
     const why = kind === "test_run" ? "part of a manual run" : "no eligible test";
     return <Stated word={runStates.none} more={why} />;
   }
-  const { state, verdict, counts, routing } = run;
+  const { state, verdict, fullyEvaluated, counts, routing } = run;
   if (state === "pending") {
     return (
       <>
@@ -116,7 +116,7 @@ export function RunCell({ row, hasJudge }: { row: TraceRow; hasJudge: boolean })
     <>
       {verdict && counts ? (
         <>
-          <Badge word={outcomes[verdict]} />
+          <Badge word={outcomeWord(verdict, fullyEvaluated)} />
           <span className="row-count quiet small" title={countsText(counts)}>
             {verdict === "passed" || verdict === "failed"
               ? passedText(counts, "test")

@@ -110,6 +110,10 @@ export const filterGroups: readonly Group[] = [
       choice("Failures", "resultState", choicesOf(resultStates)),
       choice("Routing", "routing", choicesOf(routings)),
       choice("Judge", "outage", [{ value: "true", label: "Unavailable" }]),
+      choice("Fully evaluated", "fullyEvaluated", [
+        { value: "true", label: "Yes" },
+        { value: "false", label: "No" },
+      ]),
     ],
   },
   {

@@ -4,8 +4,8 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import { durationText, exactMomentText } from "../../../format.ts";
 import { Reevaluate } from "../../../forms/Reevaluate.tsx";
-import { outcomes, routings, runStates, tallyText } from "../../../labels.ts";
-import { Badge, Verdict } from "../../../ui/Badge.tsx";
+import { routings, runStates, tallyText } from "../../../labels.ts";
+import { Badge, Verdict, verdictWord } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
@@ -13,6 +13,7 @@ import { NextTry, RelativeTime } from "../../../ui/Time.tsx";
 import { useHasJudge } from "../../judge-usage/NoJudge.tsx";
 import { useTrace } from "./context.ts";
 import { Flag } from "./Flag.tsx";
+import { notCountedText } from "./words.ts";
 
 /** The counts in one line, and what limits them. */
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
@@ -72,7 +73,10 @@ export function RunAbout({ run }: { run: RunDetail }) {
           )}
           {run.routing && run.kind === "passive" && <RoutingWord run={run} />}
           {run.verdict && (
-            <p className="quiet small">Skipped checks and those with missing instrumentation do not count.</p>
+            <p className="quiet small">
+              Skipped checks and those with missing instrumentation do not count.
+              {run.fullyEvaluated === false && ` ${notCountedText}`}
+            </p>
           )}
           {isLast && trace.kind === "live" && run.results.length > 0 && (
             <div className="stack-tight">
@@ -125,9 +129,8 @@ function timeOf({ finishedAt, createdAt }: RunDetail): string {
 
 function runText(run: RunDetail): string {
   const revision = run.revision === null ? "" : ` · revision ${run.revision}`;
-  const word = run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state];
   const again = run.cause === "again" ? " · re-evaluated" : "";
-  return `${timeOf(run)}${revision}${again} · ${word.text}`;
+  return `${timeOf(run)}${revision}${again} · ${verdictWord(run).text}`;
 }
 
 /** All tests share the input, so this is shown once. */

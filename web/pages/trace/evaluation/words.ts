@@ -1,7 +1,7 @@
 // Texts of the evaluation: states and counts of tests and checks, and what to do about a skipped check.
 import type { Outcome } from "../../../../src/model/run/outcome.ts";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
-import { outcomes, runStates, tallyText, type Word } from "../../../labels.ts";
+import { outcomes, outcomeWord, runStates, tallyText, type Word } from "../../../labels.ts";
 
 /** What needs attention first. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -16,11 +16,14 @@ export function checkWord({ outcome, skipped }: Check): Word {
 }
 
 /** A test with a failed check stays failed, whatever the checks that still wait come out as. */
-export function testWord({ outcome, checks }: Result): Word {
+export function testWord({ outcome, fullyEvaluated, checks }: Result): Word {
   return outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting")
     ? runStates.waiting
-    : outcomes[outcome];
+    : outcomeWord(outcome, fullyEvaluated);
 }
+
+export const notCountedText =
+  "Not all of it was judged, so this evaluation is in no pass rate, comparison or alert.";
 
 /** "3 of 4 checks passed, 1 skipped, 2 waiting". */
 export function checksText({ counts, checks }: Result): string {
