@@ -39,6 +39,7 @@ type RunRow = {
   revision: number;
   cause: string;
   verdict: string | null;
+  fully_evaluated: boolean;
   detail: Buffer;
 };
 
@@ -184,7 +185,7 @@ async function checkRuns(
   for (const run of failed)
     if (!isKilled(run)) findings.push(`run ${run.id} ended with an error: ${run.error}`);
   const { rows: runs } = await database.query<RunRow>(
-    "select id, trace_id, revision, cause, verdict, detail from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
+    "select id, trace_id, revision, cause, verdict, fully_evaluated, detail from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
     [agentId],
   );
   const runsOf = Map.groupBy(runs, run => run.trace_id);
@@ -247,15 +248,17 @@ async function checkCounts(
   const add = (key: string) => recounted.set(key, (recounted.get(key) ?? 0) + 1);
   const ordered = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const latest = new Map(ordered.map(run => [run.trace_id, run]));
-  for (const { verdict } of latest.values()) {
+  for (const { verdict, fully_evaluated } of latest.values()) {
     add("runs");
-    if (verdict) add(`agent ${verdict}`);
+    if (!fully_evaluated) add("agent not_fully_evaluated");
+    else if (verdict) add(`agent ${verdict}`);
   }
   for (const own of Map.groupBy(ordered, run => run.trace_id).values()) {
     for (const { detail } of own.filter((_, at) => own[at + 1]?.cause !== "again"))
-      for (const { testId, outcome } of decodeDetail(detail).results) add(`${testId} ${outcome}`);
+      for (const { testId, outcome, fullyEvaluated } of decodeDetail(detail).results)
+        add(`${testId} ${fullyEvaluated ? outcome : "not_fully_evaluated"}`);
   }
-  const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"];
+  const outcomes = ["passed", "failed", "skipped", "missing_instrumentation", "not_fully_evaluated"];
   const { rows } = await database.query<{ key: string; count: number }>(
     `select key, count from (select sum(runs)::int as runs, ${outcomes.map(name => `sum(${name})::int as ${name}`).join(", ")}
         from agent_hours where agent_id = $1) as hours
