@@ -12,8 +12,15 @@ export async function hourWithRoom(): Promise<void> {
   await eventually(() => assert.ok(hourMs - (Date.now() % hourMs) > spareMs));
 }
 
-/** `ago`: hours before the hour in which `now` is. */
-export type Hour = { ago: number; passed?: number; failed?: number; skipped?: number; missing?: number };
+/** `ago`: hours before the hour in which `now` is. `others`: not fully evaluated. */
+export type Hour = {
+  ago: number;
+  passed?: number;
+  failed?: number;
+  skipped?: number;
+  missing?: number;
+  others?: number;
+};
 
 /** Each run took 1 ms, 1,000 tokens in and 100 out. */
 export async function countRuns(
@@ -22,12 +29,12 @@ export async function countRuns(
   now: number,
   hours: (Hour & { unrouted?: number })[],
 ): Promise<void> {
-  for (const { ago, passed = 0, failed = 0, skipped = 0, missing = 0, unrouted = 0 } of hours) {
-    const runs = passed + failed + skipped + missing;
+  for (const { ago, passed = 0, failed = 0, skipped = 0, missing = 0, others = 0, unrouted = 0 } of hours) {
+    const runs = passed + failed + skipped + missing + others;
     const at = new Date(now - ago * hourMs);
-    await db.pool.query("insert into agent_hours values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", [
+    await db.pool.query("insert into agent_hours values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", [
       ...[agentId, at, runs, passed, failed, skipped, missing, unrouted],
-      ...[runs * 1000, runs * 100, [0, runs]],
+      ...[runs * 1000, runs * 100, [0, runs], others],
     ]);
   }
 }
@@ -38,13 +45,13 @@ export async function countResults(
   testId: string,
   checkId: string,
   now: number,
-  { ago, passed = 0, failed = 0, skipped = 0, missing = 0 }: Hour,
+  { ago, passed = 0, failed = 0, skipped = 0, missing = 0, others = 0 }: Hour,
 ): Promise<void> {
   const at = new Date(now - ago * hourMs);
   const counts = [passed, failed, skipped, missing];
   await db.pool.query(
-    "insert into test_hours select agent_id, $1, $2, $3, $4, $5, $6, now(), 'passed' from test_cases where id = $1",
-    [...[testId, at, ...counts]],
+    "insert into test_hours select agent_id, $1, $2, $3, $4, $5, $6, now(), 'passed', true, $7 from test_cases where id = $1",
+    [...[testId, at, ...counts, others]],
   );
   await db.pool.query(
     "insert into check_hours select agent_id, $1, $2, $3, $4, $5, $6, $7 from test_cases where id = $1",

@@ -202,7 +202,7 @@ test("the table and the tooltips show the charts' numbers, and hours without eva
   await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 11, passed: 1_234, failed: 1 },
     { ago: 7, skipped: 6, missing: 7 },
-    { ago: 2, passed: 8, failed: 4, skipped: 2, missing: 1, unrouted: 3 },
+    { ago: 2, passed: 8, failed: 4, skipped: 2, missing: 1, others: 5, unrouted: 3 },
   ]);
   await page.goto(`${base}/insights`);
   await outcomesOf(page).locator("a[data-kind=all]").nth(2).waitFor();
@@ -218,6 +218,7 @@ test("the table and the tooltips show the charts' numbers, and hours without eva
     assert.equal(await tip.isVisible(), true, "the pointer can move onto the tooltip"),
   );
   await assertAccessible(page);
+  await shoot(page, "insights-not-fully-evaluated");
   const rate = page.getByRole("region", { name: "Pass rate" }).locator("circle");
   await eventually(async () =>
     assert.equal(await rate.count(), 2, "an hour without a pass rate has no point"),
@@ -248,12 +249,13 @@ test("the table and the tooltips show the charts' numbers, and hours without eva
       row["Failed"],
       row["Skipped"],
       row["Missing instrumentation"],
+      row["Not fully evaluated"],
       row["Pass rate"],
     ]),
     [
-      ["1,234", "1", "0", "0", "99.9%"],
-      ["0", "0", "6", "7", "–"],
-      ["8", "4", "2", "1", "66.7%"],
+      ["1,234", "1", "0", "0", "0", "99.9%"],
+      ["0", "0", "6", "7", "0", "–"],
+      ["8", "4", "2", "1", "5", "66.7%"],
     ],
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");

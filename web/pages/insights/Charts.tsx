@@ -7,7 +7,7 @@ import { durationText, numberText, rateText, shortText } from "../../format.ts";
 import { notFullyEvaluated, outcomes, routingUnavailable } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Column, type Fact, type Frame, Plot } from "./Plot.tsx";
-import type { CountedUrl } from "./view.ts";
+import { type CountedUrl, countedOnly } from "./view.ts";
 
 /** From the axis upwards. Failures are at the bottom, where bar heights can be compared. */
 export const stacked: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
@@ -176,7 +176,7 @@ function columnsOf(points: Point[], urlOf: CountedUrl, noun: string, testId: str
           value: point.counts[outcome],
           own: {
             label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
-            href: urlOf({ testId, outcome, fullyEvaluated: true }, at),
+            href: urlOf({ testId, outcome, ...countedOnly(point) }, at),
           },
         })),
         {

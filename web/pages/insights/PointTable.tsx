@@ -7,7 +7,7 @@ import { counted, notFullyEvaluated, outcomes, routingUnavailable } from "../../
 import { useFollow } from "../../shell/follow.ts";
 import { timeText, totalOf } from "./Charts.tsx";
 import { intervalText } from "./utc-times.ts";
-import { type CountedUrl, lengthOf } from "./view.ts";
+import { type CountedUrl, countedOnly, lengthOf } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
@@ -66,7 +66,7 @@ export function PointTable({ insights, points, noun, urlOf, testId }: PointTable
                     number(
                       outcomes[outcome].text,
                       counts[outcome],
-                      urlOf({ testId, outcome, fullyEvaluated: true }, at),
+                      urlOf({ testId, outcome, ...countedOnly(point) }, at),
                     ),
                   )}
                   {number(

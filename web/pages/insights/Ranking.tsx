@@ -14,7 +14,7 @@ import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
 import { PassRateShort } from "../../ui/PassRate.tsx";
 import { Sparkline } from "./Sparkline.tsx";
-import type { Counted, CountedUrl, Search } from "./view.ts";
+import { type Counted, type CountedUrl, countedOnly, type Search } from "./view.ts";
 
 const shown: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
 const rowsAtOnce = 100;
@@ -168,7 +168,13 @@ function rank(series: Series[]): Ranked[] {
 }
 
 /** When a check failed, its test failed. A check with another outcome may be in a result of any outcome. */
-function countedBy({ testId }: Series, of: "test" | "check", outcome: Outcome): Counted {
-  if (of === "test") return { testId: testId ?? undefined, outcome, fullyEvaluated: true };
+function countedBy({ testId, points }: Series, of: "test" | "check", outcome: Outcome): Counted {
+  if (of === "test") {
+    return {
+      testId: testId ?? undefined,
+      outcome,
+      ...countedOnly({ notFullyEvaluated: sumOfOthers(points) }),
+    };
+  }
   return { testId: testId ?? undefined, ...(outcome === "failed" && { outcome }) };
 }

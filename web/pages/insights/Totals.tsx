@@ -9,7 +9,7 @@ import { useFollow } from "../../shell/follow.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import type { IconName } from "../../ui/icons.ts";
 import { timeText, totalOf } from "./Charts.tsx";
-import type { CountedUrl } from "./view.ts";
+import { type CountedUrl, countedOnly } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
@@ -42,7 +42,7 @@ export function Totals({ total, noun, urlOf, testId }: TotalsProps) {
           {counts[outcome] === 0 ? (
             0
           ) : (
-            <a href={urlOf({ testId, outcome, fullyEvaluated: true })}>{numberText(counts[outcome])}</a>
+            <a href={urlOf({ testId, outcome, ...countedOnly(total) })}>{numberText(counts[outcome])}</a>
           )}
         </Figure>
       ))}

@@ -124,6 +124,11 @@ export type Counted = {
   redacted?: string;
 };
 
+/** Of a number that leaves out the ones not fully evaluated, if there are any. */
+export function countedOnly({ notFullyEvaluated }: { notFullyEvaluated: number }): Counted {
+  return notFullyEvaluated > 0 ? { fullyEvaluated: true } : {};
+}
+
 /** The URL of the traces or test results that a number counts; `at` (ms) narrows to one interval. */
 export type CountedUrl = (counted: Counted, at?: number) => string;
 

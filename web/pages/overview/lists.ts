@@ -16,11 +16,15 @@ export function resultsIn({ from, to }: Within, outcome: Outcome) {
   return { outcome, fullyEvaluated: "true", from, to };
 }
 
-const fully = { fullyEvaluated: "true" };
+/** Numbers leave out the traces that are not fully evaluated, if there are any. */
+function onlyCounted({ notFullyEvaluated }: { notFullyEvaluated: number }): TraceSearch {
+  return notFullyEvaluated > 0 ? { fullyEvaluated: "true" } : {};
+}
 
 /** Every trace list that the overview links to with a number, by what the number counts. */
 export function tracesOf({ traffic, results }: Pick<Overview, "traffic" | "results">) {
   const { now, before } = results;
+  const [fully, fullyBefore] = [now, before].map(onlyCounted);
   return {
     traffic: tracesIn(traffic.now),
     trafficBefore: tracesIn(traffic.before),
@@ -35,8 +39,8 @@ export function tracesOf({ traffic, results }: Pick<Overview, "traffic" | "resul
     running: tracesIn(now, { state: "running" }),
     error: tracesIn(now, { state: "error" }),
     unrouted: tracesIn(now, { routing: "unavailable" }),
-    passedBefore: tracesIn(before, { verdict: "passed", ...fully }),
-    failedBefore: tracesIn(before, { verdict: "failed", ...fully }),
+    passedBefore: tracesIn(before, { verdict: "passed", ...fullyBefore }),
+    failedBefore: tracesIn(before, { verdict: "failed", ...fullyBefore }),
   } satisfies Record<string, TraceSearch>;
 }
 export type ListName = keyof ReturnType<typeof tracesOf>;
