@@ -47,7 +47,8 @@ export const examples: Record<AssertionType, Example> = {
     notes: [
       'With `arguments_mode: "partial"` further arguments do not matter; with `"exact"` they do.',
       'Integers beyond ±(2^53−1) are kept as decimal text, in tests as in traces: `9007199254740993` is `"9007199254740993"`. `$gt`, `$gte`, `$lt` and `$lte` compare them exactly.',
-      'In place of a value: `{"$regex"}`, `{"$in"}`, `{"$gt"}`, `{"$gte"}`, `{"$lt"}`, `{"$lte"}` or `{"$exists"}`.',
+      'In place of a value: `{"$regex"}`, `{"$in"}`, `{"$gt"}`, `{"$gte"}`, `{"$lt"}`, `{"$lte"}` or `{"$exists"}`. A text that is a number, such as `"5000"`, is compared as one by `$gt` and its like, and `$regex` reads a number as text.',
+      'An object with such names as its own fields is written `{"$literal": {"$gt": 5}}`: nothing in it is an operator.',
       'To forbid a call: `"negate": true`, or `"min": 0, "max": 0`.',
       "A call without `gen_ai.tool.call.arguments`, or with `null` there, has none of the expected ones. Where the check would pass because of that, it is missing instrumentation.",
     ],
@@ -80,6 +81,8 @@ export const examples: Record<AssertionType, Example> = {
     fails: reply("Your parcel is on its way."),
     notes: [
       "Flags: `i` ignores case, `m` lets `^` and `$` match at line ends, `s` lets `.` match line ends.",
+      "`\\s` is any Unicode white space, such as a no-break space, and `i` ignores case in every script. `\\w`, `\\d` and `\\b` know ASCII only: `\\p{L}` is any letter, `\\p{N}` any digit. The editor warns where that matters.",
+      "Invisible characters, such as a zero-width space, do not count, in the text or in the pattern. A pattern that names one, such as `\\u200B`, finds it.",
       "The engine takes linear time: it has no look-around and no back-references.",
     ],
   },
@@ -119,7 +122,8 @@ export const examples: Record<AssertionType, Example> = {
     ],
     notes: [
       "`$ref` can refer to places in the schema: `#/$defs/name`, an `$anchor`, or the schema's own `$id`. Other references are rejected when the test is saved.",
-      "`pattern` and `patternProperties` run on a linear-time engine, as in `response_regex`: look-around and back-references are rejected when the test is saved.",
+      "`pattern` and `patternProperties` run on a linear-time engine, as in `response_regex`: look-around and back-references are rejected when the test is saved. `\\s` and `\\S` are those of JavaScript.",
+      'A schema in the wrapper of a model provider\'s request, such as `{ "name", "strict", "schema" }`, is taken out of it. Keywords and formats that JSON Schema does not know have no effect; the editor warns of them.',
       "Integers beyond ±(2^53−1) are integers. Where one is too close to a number of the schema to tell them apart, or `multipleOf` is to divide it, the check is skipped. In an attribute that is an object or a list, one is valid as an integer or as its text.",
     ],
   },

@@ -1,10 +1,10 @@
 // Whether the arguments of a tool call are the expected ones, and where they are not.
 
-import { isSameScalar, magnitudeOf } from "../model/long-integers.ts";
+import { isSameScalar, magnitudeOf, numberIn } from "../model/long-integers.ts";
 import { step } from "../model/path.ts";
 import { isRecord } from "../model/record.ts";
 import type { RunBudget } from "../model/run/budget.ts";
-import { type Operators, operatorsOf } from "../model/test-case/operators.ts";
+import { literalOf, type Operators, operatorsOf } from "../model/test-case/operators.ts";
 import { deepEqual } from "./equality.ts";
 import { excerpt } from "./excerpt.ts";
 import { affordPattern, isSearchedInline } from "./pattern-search.ts";
@@ -60,6 +60,7 @@ class Comparison {
   readonly #budget: Budget;
   readonly #unknown: Unknown | undefined;
   #steps = 0;
+  #isLiteral = false;
 
   constructor(mode: Mode, budget: Budget, unknown?: Unknown) {
     this.#mode = mode;
@@ -72,7 +73,9 @@ class Comparison {
     this.#steps += 1;
     if (this.#steps > stepsMax) throw new TooMuchToCompare();
     this.#budget.spend(1);
-    const operators = operatorsOf(expected);
+    const literal = this.#isLiteral ? undefined : literalOf(expected);
+    if (literal) return this.#literalHolds(literal.value, actual, path, note);
+    const operators = this.#isLiteral ? null : operatorsOf(expected);
     if (this.#unknown && this.#isUnknown(operators, actual, this.#unknown)) return this.#unknown.as;
     if (operators)
       return this.#noted(operatorsHold(operators, actual, this.#budget), expected, actual, path, note);
@@ -80,6 +83,13 @@ class Comparison {
     if (Array.isArray(expected) && Array.isArray(actual))
       return this.#listHolds(expected, actual, path, note);
     return this.#noted(isSameScalar(expected, actual), expected, actual, path, note);
+  }
+
+  #literalHolds(expected: unknown, actual: unknown, path: string, note: boolean): boolean {
+    this.#isLiteral = true;
+    const holds = this.holds(expected, actual, path, note);
+    this.#isLiteral = false;
+    return holds;
   }
 
   /** Of an object with a changed text only operators are unknown: they compare it as a whole. */
@@ -142,9 +152,12 @@ class Comparison {
 function operatorsHold(operators: Operators, actual: unknown, budget: Budget): boolean {
   const { $regex, $in, $gt, $gte, $lt, $lte, $exists } = operators;
   if ($exists !== undefined && $exists !== (actual !== absent)) return false;
-  if ($regex !== undefined && !(typeof actual === "string" && occurs($regex, actual, budget))) return false;
+  if ($regex !== undefined) {
+    const text = typeof actual === "number" ? String(actual) : actual;
+    if (!(typeof text === "string" && occurs($regex, text, budget))) return false;
+  }
   if ($in !== undefined && !$in.some(choice => deepEqual(choice, actual, budget))) return false;
-  const value = magnitudeOf(actual);
+  const value = typeof actual === "string" ? numberIn(actual) : magnitudeOf(actual);
   const fits = (operand: number | string | undefined, compare: Compare) => {
     if (operand === undefined) return true;
     const limit = magnitudeOf(operand);
@@ -161,7 +174,7 @@ function operatorsHold(operators: Operators, actual: unknown, budget: Budget): b
 function occurs(source: string, text: string, budget: Budget): boolean {
   const pattern = affordPattern(source, "", budget);
   if (!isSearchedInline(pattern, text)) throw new TooMuchToCompare();
-  return budget.timed(() => pattern.occursIn(text));
+  return budget.timed(() => pattern.occursIn(pattern.read(text).text));
 }
 
 type Compare = (value: number | bigint, limit: number | bigint) => boolean;

@@ -1,6 +1,8 @@
 // Compiles and searches patterns within the budget of an evaluation, and leaves costly searches to the sandbox.
 import type { RunBudget } from "../model/run/budget.ts";
+import { placeWithUnseen, withoutUnseen } from "../model/strip-invisible.ts";
 import { compilePattern, type Pattern } from "../model/test-case/pattern.ts";
+import { searchedPattern } from "../model/test-case/pattern-invisible.ts";
 import { firstApart, type RedactedPlace } from "./redacted.ts";
 
 /** Text length times pattern size that is searched right here, in 50 ms at worst. The sandbox can be killed. */
@@ -14,17 +16,27 @@ export function isSearchedInline({ size }: Pattern, text: string): boolean {
   return size * text.length <= inlineWorkMax;
 }
 
+/** `source`: without the invisible characters that it does not name. */
+export type SearchPattern = Pattern & { source: string; read(text: string): ReadText };
+
+/** A text as a pattern reads it, and where a place of that is in the whole text. */
+export type ReadText = { text: string; placeOf(found: Place): Place };
+
+type Place = { start: number; end: number };
+
 /** The pattern, compiled unless it is cached. Throws BudgetSpent. */
-export function affordPattern(source: string, flags: string, budget: PatternBudget): Pattern {
-  return budget.timed(() => compilePattern(source, flags));
+export function affordPattern(written: string, flags: string, budget: PatternBudget): SearchPattern {
+  const { source, seesInvisible } = searchedPattern(written);
+  const pattern = budget.timed(() => compilePattern(source, flags));
+  const read = (text: string): ReadText => {
+    const seen = seesInvisible ? text : budget.timed(() => withoutUnseen(text));
+    return { text: seen, placeOf: place => (seen === text ? place : placeWithUnseen(text, place)) };
+  };
+  return { ...pattern, source, read };
 }
 
 /** Where the pattern first occurs apart from the redacted places, as far as a search within the limit finds it. */
-export function findApart(
-  pattern: Pattern,
-  text: string,
-  places: RedactedPlace[],
-): { start: number; end: number } | null {
+export function findApart(pattern: Pattern, text: string, places: RedactedPlace[]): Place | null {
   const first = pattern.find(text);
   if (!first || firstApart([first], places)) return first;
   const all = pattern.findAll(text, Math.floor(allWorkMax / pattern.size))?.places ?? [];

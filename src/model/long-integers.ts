@@ -14,6 +14,17 @@ export function magnitudeOf(value: unknown): number | bigint | undefined {
   return isLongInteger(value) && value.length <= digitsMax ? BigInt(value) : undefined;
 }
 
+/** The number that a text is, exactly where it is an integer; undefined if it is none. */
+export function numberIn(text: string): number | bigint | undefined {
+  const written = text.trim();
+  if (written.length > digitsMax || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(written))
+    return undefined;
+  const number = Number(written);
+  return Number.isSafeInteger(number) || !/^[+-]?\d+$/.test(written)
+    ? number
+    : BigInt(written.replace("+", ""));
+}
+
 /**
  * Whether two JSON values that are neither lists nor objects are the same. A number of this size, such as 1e20, equals the
  * text that JSON prints for it.

@@ -1,4 +1,4 @@
-// Removes invisible characters from a text, so that hidden text cannot influence the judge.
+// Removes invisible characters from a text, so that hidden text influences neither the judge nor a pattern.
 
 /**
  * Well-formed Unicode without zero-width, bidirectional, tag, variation, private-use and control characters; keeps line
@@ -12,5 +12,31 @@ export function stripInvisible(text: string): string {
 export function hasWord(text: string): boolean {
   return /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u.test(text);
 }
+
+/** The text without the same characters, but with every white space. */
+export function withoutUnseen(text: string): string {
+  return text.replace(unseenRuns, "");
+}
+
+/** The place in a text of what is between two positions of it without the unseen characters. */
+export function placeWithUnseen(text: string, { start, end }: Place): Place {
+  const [first, last] = [start, Math.max(start, end - 1)].map(position => {
+    let at = position;
+    for (const { 0: run, index } of text.matchAll(unseenRuns)) {
+      if (index > at) break;
+      at += run.length;
+    }
+    return at;
+  }) as [number, number];
+  return { start: first, end: end > start ? last + 1 : first };
+}
+
+type Place = { start: number; end: number };
+
+/** Part of a class. */
+export const unseenCharacters =
+  "\\p{Default_Ignorable_Code_Point}\\p{Co}\\uFFF9-\\uFFFB\\0-\\x08\\x0E-\\x1F\\x7F-\\x84\\x86-\\x9F";
+
+const unseenRuns = new RegExp(`[${unseenCharacters}]+`, "gu");
 
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Co}\uFFF9-\uFFFB]|(?![\t\n\r])\p{Cc}/gu;

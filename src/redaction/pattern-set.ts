@@ -1,6 +1,6 @@
 // Several patterns in one automaton, which tells in one reading of a text which of them occur.
 import { RE2Set } from "re2js";
-import { withPlainEscapes } from "../model/test-case/pattern.ts";
+import { inEngineSyntax, unicodeSpace } from "../model/test-case/pattern-syntax.ts";
 import { codeAt, type Text } from "./units.ts";
 
 export type PatternSet = {
@@ -22,7 +22,7 @@ export function compilePatternSet(
   if (patterns.length < 3 || size > sizeMax) return null;
   const set = new RE2Set(RE2Set.UNANCHORED, 0, bytesMax);
   for (const { source, flags } of patterns) {
-    const written = withPlainEscapes(source);
+    const written = inEngineSyntax(source, unicodeSpace);
     set.add(flags === "" ? written : `(?${flags})${written}`);
   }
   set.compile();

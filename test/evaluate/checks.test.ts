@@ -138,6 +138,31 @@ const hold: Case[] = [
     [replied("It is 25 EUR.")],
   ],
   [
+    "response_regex: a no-break space",
+    { type: "response_regex", pattern: "10\\s€" },
+    [replied("It costs 10\u00a0€.")],
+  ],
+  [
+    "response_regex: an ideographic space",
+    { type: "response_regex", pattern: "合計\\s100" },
+    [replied("合計\u3000100")],
+  ],
+  [
+    "response_regex: invisible characters in the text",
+    { type: "response_regex", pattern: "^refund$" },
+    [replied("\u200bre\u00adfu\u2060nd\ufeff")],
+  ],
+  [
+    "response_regex: invisible characters in the pattern",
+    { type: "response_regex", pattern: "re\u200bfund" },
+    [replied("No refund.")],
+  ],
+  [
+    "response_regex: an invisible character that the pattern names",
+    { type: "response_regex", pattern: "re\\u200bfund" },
+    [replied("re\u200bfund")],
+  ],
+  [
     "response_regex: any of the spans named",
     { type: "response_regex", pattern: "^b$", target_node: "LLM" },
     [
@@ -271,6 +296,16 @@ const fall: Case[] = [
   ],
   ["response_time: over the limit", { type: "response_time", max_ms: 249.9 }, [timed(250)]],
   ["response_regex: another case", { type: "response_regex", pattern: "eur" }, [replied("It is 25 EUR.")]],
+  [
+    "response_regex: an invisible character that is not there",
+    { type: "response_regex", pattern: "\u200b" },
+    [replied("refund")],
+  ],
+  [
+    "response_regex: nothing but an invisible character",
+    { type: "response_regex", pattern: "\\S" },
+    [replied("\u200b")],
+  ],
   [
     "response_regex: none of the spans named",
     { type: "response_regex", pattern: "^d$", target_node: "llm" },
@@ -485,6 +520,15 @@ suite("what a check shows", () => {
     );
     assert.match(String(check.evidence[0]?.value), /^\[0,1,2,.*…$/);
     assert.ok(String(check.evidence[0]?.value).length <= 500);
+  });
+});
+
+test("response_regex: what matched is kept as it was sent, invisible characters included", () => {
+  const text = "No \u200bre\u200b\u00adfund\u200b, sorry.";
+  assert.deepEqual(checkOf({ type: "response_regex", pattern: "refund" }, [replied(text)]).match, {
+    before: "No \u200b",
+    text: "re\u200b\u00adfund",
+    after: "\u200b, sorry.",
   });
 });
 

@@ -51,18 +51,19 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
   const flags = assertion.flags ?? "";
   const { budget } = context.view;
   const pattern = affordPattern(assertion.pattern, flags, budget);
-  const text = found.text.slice(0, sandboxTextMax);
+  const whole = found.text.slice(0, sandboxTextMax);
+  const { text, placeOf } = pattern.read(whole);
   const cut: Try<Hit> = {
     kind: "skipped",
     skipped: "limit",
     reason: { code: "text_too_long", data: { max: sandboxTextMax } },
   };
-  const isCut = text.length < found.text.length;
-  const places = context.view.redactedIn(found.spanId, found.text);
+  const isCut = whole.length < found.text.length;
+  const places = context.view.redactedIn(found.spanId, text);
 
   if (isSearchedInline(pattern, text)) {
     const at = budget.timed(() => (pattern.occursIn(text) ? findApart(pattern, text, places) : null));
-    if (at) return { kind: "holds", value: { found, match: passage(text, at) } };
+    if (at) return { kind: "holds", value: { found, match: passage(whole, placeOf(at)) } };
     if (places.length > 0) return redacted(places);
     return isCut ? cut : { kind: "fails", value: { found, match: null } };
   }
@@ -71,7 +72,7 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
   const key = questionKey(context.test, assertion.id, found.spanId);
   const answer = context.answers.sandbox.get(key);
   if (!answer) {
-    const question = { kind: "pattern" as const, pattern: assertion.pattern, flags, text };
+    const question = { kind: "pattern" as const, pattern: pattern.source, flags, text };
     return { kind: "open", asked: { sandbox: [{ key, question }] } };
   }
   if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };

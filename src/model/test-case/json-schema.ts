@@ -13,6 +13,17 @@ const schemaDepthMax = 64;
 
 export type SchemaDraft = "2020-12" | "7";
 
+/** What draft 7 does not know, and so ignores. */
+export const newerThanDraft7 = [
+  "dependentRequired",
+  "dependentSchemas",
+  "maxContains",
+  "minContains",
+  "prefixItems",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+];
+
 /** The draft named by `$schema`, 2020-12 by default; null if unsupported. */
 export function draftOf(schema: unknown): SchemaDraft | null {
   const named = isRecord(schema) ? schema["$schema"] : undefined;

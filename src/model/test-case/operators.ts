@@ -17,6 +17,7 @@ export type Operators = {
 };
 
 const names: readonly string[] = ["$regex", "$in", "$gt", "$gte", "$lt", "$lte", "$exists"];
+const literal = "$literal";
 
 /** The value as operators; null when it is a literal. */
 export function operatorsOf(expected: unknown): Operators | null {
@@ -25,10 +26,20 @@ export function operatorsOf(expected: unknown): Operators | null {
   return keys.length > 0 && keys.every(key => names.includes(key)) ? expected : null;
 }
 
+/** `{"$literal": value}`: an object of that one field, whose value has no operators; undefined for any other. */
+export function literalOf(expected: unknown): { value: unknown } | undefined {
+  if (typeof expected !== "object" || expected === null || !Object.hasOwn(expected, literal))
+    return undefined;
+  return Object.keys(expected).length === 1 ? { value: (expected as Fields)[literal] } : undefined;
+}
+
+type Fields = Record<string, unknown>;
+
 /** Why expected arguments cannot be compared. The value must be at most 200 levels deep. */
 export function argumentIssues(expected: unknown, path: string): Issue[] {
   if (typeof expected !== "object" || expected === null) return [];
   if (Array.isArray(expected)) return expected.flatMap((item, at) => argumentIssues(item, path + step(at)));
+  if (literalOf(expected)) return [];
   const entries = Object.entries(expected);
   const isOperators = entries.some(([key]) => key.startsWith("$"));
   return entries.flatMap(([key, value]) => {
@@ -52,9 +63,11 @@ function operatorFault(name: string, operand: unknown): string | null {
     case "$lt":
     case "$lte":
       return magnitudeOf(operand) !== undefined ? null : "Expected a number.";
+    case literal:
+      return `${literal} must be the only field of its object.`;
     default:
       return name.startsWith("$")
-        ? `Unknown operator "${name}". Use ${names.join(", ")}.`
-        : "Operators and plain fields cannot be mixed.";
+        ? `Unknown operator "${name}". Use ${names.join(", ")}, or {"${literal}": …} around an object with such a field.`
+        : `Operators and plain fields cannot be mixed. Put {"${literal}": …} around an object that has both.`;
   }
 }

@@ -1,7 +1,8 @@
 // Estimates the cost of compiling a test case's patterns from their text: searching is linear, compiling is not.
 import { step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
-import { patternMax, withPlainEscapes } from "./pattern.ts";
+import { patternMax } from "./pattern.ts";
+import { withPlainEscapes } from "./pattern-syntax.ts";
 
 /** In instructions; a hundred take about a millisecond. */
 const costMax = 50_000;
@@ -38,7 +39,8 @@ export function checkingCost(assertions: unknown): number {
 
 type Written = { path: string; pattern: string };
 
-function patternsOf(assertion: unknown, path: string): Written[] {
+/** The patterns of an assertion, of schemas and expected arguments too. */
+export function patternsOf(assertion: unknown, path: string): Written[] {
   const { type, pattern, expected_arguments, schema } = (assertion ?? {}) as Record<string, unknown>;
   if (type === "response_regex")
     return typeof pattern === "string" ? [{ path: `${path}.pattern`, pattern }] : [];
@@ -61,6 +63,7 @@ function operandsIn(expected: unknown, path: string): Written[] {
   if (typeof expected !== "object" || expected === null) return [];
   return Object.entries(expected).flatMap(([key, value]) => {
     const at = path + step(Array.isArray(expected) ? Number(key) : key);
+    if (key === "$literal") return [];
     return key === "$regex" && typeof value === "string"
       ? [{ path: at, pattern: value }]
       : operandsIn(value, at);

@@ -2,6 +2,8 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 import { tellOfWork } from "../work.ts";
 import { MeteredText, OutOfSteps } from "./metered-text.ts";
+import { searchedPattern } from "./pattern-invisible.ts";
+import { inEngineSyntax, unicodeSpace, type WhiteSpace } from "./pattern-syntax.ts";
 
 export const patternMax = 1000;
 
@@ -63,11 +65,11 @@ function unlessOutOfSteps<T>(search: () => T): T | null {
 }
 
 /** Compiles the pattern, or returns it from a cache. Throws PatternFault. */
-export function compilePattern(source: string, flags = ""): Pattern {
-  const key = `${flags}/${source}`;
+export function compilePattern(source: string, flags = "", space: WhiteSpace = unicodeSpace): Pattern {
+  const key = `${space === unicodeSpace ? "" : "ecma"}${flags}/${source}`;
   const known = cache.get(key);
   if (known) return known;
-  const made = compile(source, flags);
+  const made = compile(source, flags, space);
   cachedSize += made.size;
   for (const [oldest, { size }] of cache) {
     if (cachedSize <= cachedSizeMax) break;
@@ -82,6 +84,7 @@ export function compilePattern(source: string, flags = ""): Pattern {
 export function patternFault(source: string, flags = ""): string | null {
   try {
     compilePattern(source, flags);
+    compilePattern(searchedPattern(source).source, flags);
     return null;
   } catch (error) {
     if (error instanceof PatternFault) return error.message;
@@ -94,14 +97,14 @@ export function unknownFlags(flags: string): string[] {
   return [...flags].filter((flag, at) => !Object.hasOwn(flagBits, flag) || flags.indexOf(flag) !== at);
 }
 
-function compile(source: string, flags: string): Pattern {
+function compile(source: string, flags: string, space: WhiteSpace): Pattern {
   if (source.length > patternMax)
     throw new PatternFault(`A pattern can have at most ${patternMax} characters.`);
   if (unknownFlags(flags).length > 0) throw new PatternFault("Only the flags i, m and s are supported.");
   tellOfWork("pattern");
   const bits = [...flags].reduce((sum, flag) => sum | flagBits[flag]!, 0);
   try {
-    const program = RE2JS.compile(withPlainEscapes(source), bits);
+    const program = RE2JS.compile(inEngineSyntax(source, space), bits);
     const size = program.programSize();
     // A long search leaves an automaton of megabytes; the next search rebuilds it.
     const forget = () => {
@@ -157,15 +160,6 @@ function compile(source: string, flags: string): Pattern {
     if (error instanceof RE2JSException) throw new PatternFault("This pattern is too large.");
     throw error;
   }
-}
-
-/** Converts JavaScript's Unicode escapes, `\u00e9`, to the engine's syntax. */
-export function withPlainEscapes(source: string): string {
-  const escapes = /\\(?:u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|u\{([\da-f]{1,6})\}|u([\da-f]{4})|.)/gis;
-  return source.replace(escapes, (written, high, low, long, short) => {
-    if (high) return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16));
-    return long || short ? `\\x{${long ?? short}}` : written;
-  });
 }
 
 function plain(error: RE2JSSyntaxException): string {

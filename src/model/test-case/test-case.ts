@@ -10,6 +10,7 @@ import { assertionIssues } from "./assertion-issues.ts";
 import type { TestCaseDocument } from "./document.ts";
 import { inputIssues, inputsMax, repeatsMax, withoutDefaults } from "./inputs.ts";
 import { costIssues } from "./pattern-cost.ts";
+import { unwrappedSchema } from "./schema-wrapper.ts";
 import { sentenceOf, shapeIssues } from "./shape-issues.ts";
 import { soundParts } from "./sound-parts.ts";
 
@@ -163,7 +164,8 @@ function withIds(assertions: TestCaseInput["assertions"]): Assertion[] {
   return assertions.map(({ id, depends_on, ...rest }) => {
     while (id === undefined && taken.has(`a${next}`)) next += 1;
     const settled = id ?? `a${next++}`;
-    return { id: settled, ...rest, depends_on: [...new Set([depends_on].flat())] };
+    const schema = rest.type === "json_schema" ? { schema: unwrappedSchema(rest.schema) } : {};
+    return { id: settled, ...rest, ...schema, depends_on: [...new Set([depends_on].flat())] } as Assertion;
   });
 }
 

@@ -5,6 +5,10 @@ import type { Assertion, AssertionOf } from "./assertion.ts";
 import { wordingWarnings } from "./criterion-warnings.ts";
 import type { TestCaseDocument } from "./document.ts";
 import { compilePattern } from "./pattern.ts";
+import { asciiWarning } from "./pattern-ascii.ts";
+import { patternsOf } from "./pattern-cost.ts";
+import { searchedPattern } from "./pattern-invisible.ts";
+import { schemaWarnings } from "./schema-warnings.ts";
 import { isThreshold, readinessIssues } from "./test-case.ts";
 
 /** Warnings about a valid document, with paths like those of validation issues. */
@@ -22,7 +26,10 @@ export function testCaseWarnings(document: TestCaseDocument): Issue[] {
   }
   if (document.status === "disabled") warnings.push(...readinessIssues(document));
   const ofAssertions = document.assertions.flatMap((assertion, at) =>
-    assertionWarnings(assertion).map(({ path, message }) => ({ path: `assertions[${at}]${path}`, message })),
+    [...assertionWarnings(assertion), ...patternWarnings(assertion)].map(({ path, message }) => ({
+      path: `assertions[${at}]${path}`,
+      message,
+    })),
   );
   return [...warnings, ...ofAssertions];
 }
@@ -46,12 +53,24 @@ function assertionWarnings(assertion: Assertion): Issue[] {
         ? []
         : [{ path: ".min", message: `Any number is at least 0 and there is no max, so this ${comesTo}.` }];
     case "response_regex":
-      return compilePattern(assertion.pattern, assertion.flags).occursIn("")
+      return compilePattern(searchedPattern(assertion.pattern).source, assertion.flags).occursIn("")
         ? [{ path: ".pattern", message: `This pattern matches every text, so this ${comesTo}.` }]
         : [];
+    case "json_schema":
+      return schemaWarnings(assertion.schema).map(({ path, message }) => ({
+        path: `.schema${path}`,
+        message,
+      }));
     default:
       return [];
   }
+}
+
+function patternWarnings(assertion: Assertion): Issue[] {
+  return patternsOf(assertion, "").flatMap(({ path, pattern }) => {
+    const message = asciiWarning(pattern);
+    return message === undefined ? [] : [{ path, message }];
+  });
 }
 
 function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): Issue[] {
@@ -64,11 +83,6 @@ function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): 
     warnings.push({ path: ".threshold", message: `Every score reaches 0, so this ${comesTo}.` });
   }
   const list = [criteria].flat();
-  if (negate && list.length > 1) {
-    const message =
-      "The negated check passes as soon as the mean is below the threshold. One assertion per criterion is stricter.";
-    warnings.push({ path: ".criteria", message });
-  }
   for (const [at, criterion] of list.entries()) {
     const path = Array.isArray(criteria) ? `.criteria[${at}]` : ".criteria";
     warnings.push(...wordingWarnings(criterion, negate).map(message => ({ path, message })));

@@ -1,7 +1,7 @@
 // Validators of JSON Schemas, cached by the schema's text.
 import { type Schema, validate } from "@cfworker/json-schema";
 import { parseUnaltered } from "../../model/json-exact.ts";
-import { draftOf } from "../../model/test-case/json-schema.ts";
+import { draftOf, newerThanDraft7 } from "../../model/test-case/json-schema.ts";
 import { withIntegers } from "../../model/test-case/schema-integers.ts";
 import { readReferences } from "../../model/test-case/schema-references.ts";
 import { faultText } from "./schema-faults.ts";
@@ -35,17 +35,6 @@ export function validatorOf(schema: string): Validator {
   return made;
 }
 
-/** What draft 7 does not know, and so ignores. The library obeys these keywords whatever the draft. */
-const newerThanDraft7 = [
-  "dependentRequired",
-  "dependentSchemas",
-  "maxContains",
-  "minContains",
-  "prefixItems",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-];
-
 /**
  * Resolves the references itself: the library's way knows other places than those that are checked on save. The schema is
  * changed.
@@ -61,6 +50,7 @@ function makeValidator(schema: Schema | boolean): Validator {
   }
   const draft = draftOf(schema) ?? "2020-12";
   if (draft === "7") {
+    // The library obeys these keywords whatever the draft.
     for (const { schema } of subschemas) for (const keyword of newerThanDraft7) delete schema[keyword];
   }
   return value => {

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { compilePattern, PatternFault, patternMax } from "../../../src/model/test-case/pattern.ts";
+import { searchedPattern } from "../../../src/model/test-case/pattern-invisible.ts";
+import { ecmaSpace } from "../../../src/model/test-case/pattern-syntax.ts";
 
 const cases: [pattern: string, flags: string, text: string, occurs: boolean][] = [
   ["refund", "", "a refund of 5", true],
@@ -18,11 +20,61 @@ const cases: [pattern: string, flags: string, text: string, occurs: boolean][] =
   ["\\p{L}+ß", "", "Straß", true],
   ["(?<year>\\d{4})", "", "in 2024", true],
   ["a\0b", "", "a\0b", true],
+  ["10\\s€", "", "10\u00a0€", true],
+  ["10\\s?€", "", "10\u202f€", true],
+  ["合計[\\s]100", "", "合計\u3000100", true],
+  ["^[^\\s]+$", "", "a\u2003b", false],
+  ["^[\\S]+$", "", "a\u00a0b", false],
+  ["^\\S+$", "", "a\u0085b", false],
+  ["a[\\s-]b", "", "a-b", true],
+  ["\\Q\\s\\E", "", "\\s", true],
+  ["\\Q\\s\\E", "", " ", false],
+  ["[[:alpha:]\\s]{3}", "", "a\u00a0b", true],
+  ["größe", "i", "GRÖSSE GRÖßE", true],
+  ["straẞe", "i", "STRAßE", true],
+  ["ПРИВЕТ", "i", "привет", true],
+  ["ΣΑΣ", "i", "σας", true],
+  ["[а-я]+", "i", "ПРИВЕТ", true],
 ];
 
 for (const [pattern, flags, text, occurs] of cases) {
   test(`/${pattern.replace("\0", "\\0")}/${flags} ${occurs ? "occurs" : "does not occur"} in ${JSON.stringify(text)}`, () => {
     assert.equal(compilePattern(pattern, flags).occursIn(text), occurs);
+  });
+}
+
+test("the white space of schemas is that of ECMA-262", () => {
+  for (let code = 0; code <= 0xffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const character = String.fromCharCode(code);
+    for (const pattern of ["\\s", "\\S", "[\\s]", "[^\\S]"]) {
+      const occurs = compilePattern(pattern, "", ecmaSpace).occursIn(character);
+      assert.equal(occurs, new RegExp(pattern, "u").test(character), `${pattern} in U+${code.toString(16)}`);
+    }
+  }
+});
+
+for (const [pattern, source] of [
+  ["re\u200bfund", "refund"],
+  ["\u00adrefund$", "refund$"],
+  ["❤️", "❤"],
+  ["\u200b", null],
+  ["a|\u200b", null],
+  ["(?:\u200b)", null],
+  ["a\u200b*", null],
+  ["[\u200b-\u200d]", null],
+  ["a{1\u200b}", null],
+  ["\\Qa\\\u200bE", null],
+  ["\\u200B", null],
+  ["\\x{ad}", null],
+  ["\\x00", null],
+  ["\\p{Cf}", null],
+  ["[[:cntrl:]]", null],
+  ["\\u00e9\\p{L}", "\\u00e9\\p{L}"],
+] as const) {
+  const what = source === null ? "looks for invisible characters" : `is searched for as ${source}`;
+  test(`${JSON.stringify(pattern)} ${what}`, () => {
+    assert.deepEqual(searchedPattern(pattern), { source: source ?? pattern, seesInvisible: source === null });
   });
 }
 

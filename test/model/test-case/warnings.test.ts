@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Refusal } from "../../../src/model/refusal.ts";
+import { wrapperNotices } from "../../../src/model/test-case/schema-wrapper.ts";
 import { parseDraft, parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { testCaseWarnings } from "../../../src/model/test-case/warnings.ts";
 
@@ -17,6 +18,8 @@ const sound = {
     { type: "tool_call", expected_name: "refund", min: 0, max: 0 },
   ],
 };
+
+const schemaOf = (schema: object) => ({ type: "json_schema", target_node: "a", field: "b", schema });
 
 const pathsOf = (fields: object) =>
   testCaseWarnings(parseTestCase({ ...sound, ...fields })).map(({ path }) => path);
@@ -77,7 +80,69 @@ for (const [what, fields, paths] of [
   [
     "several criteria that must not be met",
     { assertions: [{ type: "semantic", criteria: ["Promises a date.", "Names a price."], negate: true }] },
-    ["assertions[0].criteria"],
+    [],
+  ],
+  [
+    "escapes of ASCII beside other letters, in patterns, arguments and schemas",
+    {
+      assertions: [
+        { type: "response_regex", pattern: "\\bgrün\\b" },
+        { type: "response_regex", pattern: "\\w+ \\u0431" },
+        { type: "response_regex", pattern: "[а-я]+\\d" },
+        { type: "response_regex", pattern: "\\b\\p{Cyrillic}+" },
+        { type: "tool_call", expected_name: "a", expected_arguments: { b: [{ $regex: "\\Wé" }] } },
+        schemaOf({ properties: { a: { pattern: "^٣\\d$" } } }),
+      ],
+    },
+    [
+      "assertions[0].pattern",
+      "assertions[1].pattern",
+      "assertions[2].pattern",
+      "assertions[3].pattern",
+      "assertions[4].expected_arguments.b[0].$regex",
+      "assertions[5].schema.properties.a.pattern",
+    ],
+  ],
+  [
+    "the same escapes where no other letter is, and other letters without them",
+    {
+      assertions: [
+        { type: "response_regex", pattern: "\\b\\w+\\d €→" },
+        { type: "response_regex", pattern: "[\\w\\p{L}]+ grün\\s" },
+        { type: "response_regex", pattern: "\\p{Lu}\\p{L}+ \\d" },
+        { type: "tool_call", expected_name: "a", expected_arguments: { $literal: { $regex: "\\wé" } } },
+      ],
+    },
+    [],
+  ],
+  [
+    "keywords and formats that a schema does not know",
+    {
+      assertions: [
+        schemaOf({
+          $schema: "http://json-schema.org/draft-07/schema#",
+          requird: ["id"],
+          nullable: true,
+          "x-order": 1,
+          properties: { requird: { minLenght: 1, format: "date-time" }, at: { format: "datetime" } },
+          items: { prefixItems: [{}] },
+          enum: [{ requird: 1 }],
+        }),
+        schemaOf({
+          $defs: { id: { format: "int64", examples: [1] } },
+          items: { prefixItems: [{}] },
+          title: "T",
+        }),
+      ],
+    },
+    [
+      "assertions[0].schema.requird",
+      "assertions[0].schema.nullable",
+      "assertions[0].schema.properties.requird.minLenght",
+      "assertions[0].schema.properties.at.format",
+      "assertions[0].schema.items.prefixItems",
+      "assertions[1].schema.$defs.id.format",
+    ],
   ],
   [
     "a criterion that is there twice",
@@ -139,4 +204,54 @@ test("an error in a list is reported at its entry, and a value that is no list a
   for (const criteria of [7, {}, []]) assert.deepEqual(issuesOf(criteria), [{ path, message: expected }]);
   assert.deepEqual(issuesOf(Array(7).fill("Is kind.")), [{ path, message: expected }]);
   assert.deepEqual(issuesOf(""), [{ path, message: "Must not be empty." }]);
+});
+
+test("a warning says what to write instead", () => {
+  const messagesOf = (assertion: object) =>
+    testCaseWarnings(parseTestCase({ ...sound, assertions: [assertion] })).map(({ message }) => message);
+  assert.deepEqual(messagesOf({ type: "response_regex", pattern: "\\bgrün" }), [
+    "\\b knows only ASCII letters and digits, not “ü”. \\p{L} is any letter, \\p{N} any digit. Instead of \\b, write (?:^|[^\\p{L}\\p{N}]) before a word and (?:$|[^\\p{L}\\p{N}]) after it.",
+  ]);
+  assert.deepEqual(messagesOf({ type: "response_regex", pattern: "٣\\d" }), [
+    "\\d knows only the digits 0 to 9, not “٣”. \\p{L} is any letter, \\p{N} any digit.",
+  ]);
+  assert.deepEqual(messagesOf(schemaOf({ requird: [], min: 1, format: "e-mail", whatever: 2 })), [
+    "Unknown keyword “requird”: it has no effect. Did you mean “required”?",
+    "Unknown keyword “min”: it has no effect. Did you mean “minimum”?",
+    "“e-mail” is not a format that is checked, so any value has it. Did you mean “email”?",
+    "Unknown keyword “whatever”: it has no effect.",
+  ]);
+});
+
+const inner = { type: "object", required: ["id"] };
+for (const wrapped of [
+  { name: "order", strict: true, schema: inner },
+  { type: "json_schema", json_schema: { name: "order", strict: true, schema: inner } },
+  { response_format: { type: "json_schema", json_schema: { name: "order", schema: inner } } },
+  { text: { format: { type: "json_schema", name: "order", strict: true, schema: inner } } },
+  { type: "function", function: { name: "order", description: "An order", parameters: inner } },
+  { name: "order", input_schema: inner },
+]) {
+  test(`a schema is taken out of ${Object.keys(wrapped).join(", ")}, with a notice`, () => {
+    const written = { ...sound, assertions: [schemaOf(wrapped)] };
+    const [assertion] = parseTestCase(written).assertions;
+    assert.deepEqual((assertion as { schema?: unknown }).schema, inner);
+    assert.deepEqual(
+      wrapperNotices(written).map(({ path }) => path),
+      ["assertions[0].schema"],
+    );
+  });
+}
+
+test("a schema with properties of such names stays as it is", () => {
+  for (const schema of [
+    true,
+    { title: "schema" },
+    { type: "object", properties: { schema: inner } },
+    { name: "a", schema: "b" },
+  ]) {
+    const written = { ...sound, assertions: [{ ...schemaOf({}), schema }] };
+    assert.deepEqual((parseTestCase(written).assertions[0] as { schema?: unknown }).schema, schema);
+    assert.deepEqual(wrapperNotices(written), []);
+  }
 });

@@ -218,6 +218,8 @@ suite("patterns of schemas", () => {
       true,
     ],
     ["an empty pattern", { pattern: "" }, "a", true],
+    ["white space as ECMA-262 has it", { pattern: "^\\S+$" }, "10\u00a0km", false],
+    ["an invisible character, as it is", { pattern: "^re\u200bfund$" }, "refund", false],
     ["the format regex", { format: "regex" }, "^(?!x)", true],
     ["a value that is no regular expression", { format: "regex" }, "(", false],
     ["the format date-time", { format: "date-time" }, "2026-02-30T00:00:00Z", false],

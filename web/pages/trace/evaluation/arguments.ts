@@ -66,7 +66,11 @@ export function argumentLines(
 ): ArgumentLine[] {
   const noted = new Map(differences.map(difference => [difference.path, difference]));
   const lines: ArgumentLine[] = [];
-  const walk = (value: unknown, path: string, found: unknown) => {
+  const walk = (value: unknown, path: string, found: unknown, isLiteral = false) => {
+    if (!isLiteral && isFields(value, true) && "$literal" in value) {
+      walk(value["$literal"], path, found, true);
+      return;
+    }
     const bare = path.replace(/^\./, "");
     const difference = noted.get(bare);
     if (difference) {
@@ -76,11 +80,11 @@ export function argumentLines(
     }
     const steps = Array.isArray(value)
       ? value.map((item, at): Step => [`[${at}]`, item, undefined])
-      : isFields(value)
+      : isFields(value, isLiteral)
         ? Object.keys(value).map((key): Step => [stepOf(key), value[key], ownOf(found, key)])
         : [];
     if (steps.length === 0) lines.push({ path: bare, state: "equal", expected: value, ...known(found) });
-    for (const [step, item, below] of steps) walk(item, path + step, below);
+    for (const [step, item, below] of steps) walk(item, path + step, below, isLiteral);
   };
   walk(expected, "", actual);
   for (const { path, actual } of noted.values()) lines.push({ path, state: "unexpected", actual });
@@ -89,11 +93,11 @@ export function argumentLines(
 
 type Step = [step: string, item: unknown, found: unknown];
 
-/** An object that is no set of operators; those are leaves. */
-function isFields(value: unknown): value is Record<string, unknown> {
+/** An object that is no set of operators; those are leaves, except in a literal. */
+function isFields(value: unknown, isLiteral: boolean): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);
-  return keys.length > 0 && !keys.every(key => key.startsWith("$"));
+  return keys.length > 0 && (isLiteral || !keys.every(key => key.startsWith("$")));
 }
 
 function stepOf(key: string): string {
