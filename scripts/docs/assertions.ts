@@ -49,7 +49,7 @@ const fieldTexts: Record<string, string> = {
   description: "For people. Shown with the result.",
   negate: "Reverses the result of a comparison. A comparison that was not possible is not reversed.",
   depends_on: "Ids of assertions that must have passed; otherwise this check is skipped.",
-  turn: 'The turn to look at: a number from 1, or `"last"`. Default: the whole conversation.',
+  turn: 'For tests of several turns: the turn to look at, a number from 1 or `"last"`, or `"each"`: the check has to pass in every turn. Default: the whole conversation; its reply and HTTP status are those of the last turn.',
 };
 
 const commonFields = ["id", "description", "negate", "depends_on", "turn"];

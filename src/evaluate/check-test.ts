@@ -10,7 +10,7 @@ import type { Context } from "./check-context.ts";
 import { findingOf } from "./checks.ts";
 import { contentGone, withoutTexts } from "./content-gone.ts";
 import type { Finding, OpenQuestions } from "./finding.ts";
-import { contextOf, unlessUnseen } from "./turns.ts";
+import { contextsOf, findingOfEach, unlessUnseen } from "./turns.ts";
 
 /** Null while the check, or one that it depends on, waits for an answer. */
 type Settled = Check | null;
@@ -88,12 +88,14 @@ function findOnce(assertion: Assertion, context: Context): Finding {
 
 function findWithinBudget(assertion: Assertion, context: Context): Finding {
   try {
-    const found = contextOf(assertion, context);
-    if ("kind" in found) return found;
-    const { view } = found;
-    const finding =
-      contentGone(assertion, view) ?? unlessUnseen(assertion, found, findingOf(assertion, found));
-    return withoutTexts(assertion, view, finding);
+    const findings = contextsOf(assertion, context).map(found => {
+      if ("kind" in found) return found;
+      const { view } = found;
+      const finding =
+        contentGone(assertion, view) ?? unlessUnseen(assertion, found, findingOf(assertion, found));
+      return withoutTexts(assertion, view, finding);
+    });
+    return findings.length === 1 ? findings[0]! : findingOfEach(findings, assertion.negate);
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error;
     const seen = { expected: null, actual: null, evidence: [] };

@@ -97,7 +97,7 @@ export function agentErrorOf(
         assertion.type === "http_status" &&
         !assertion.negate &&
         includesStatus(assertion.expected_status, status) &&
-        [undefined, turn, turn === turns.length ? "last" : turn].includes(assertion.turn),
+        [undefined, "each", turn, turn === turns.length ? "last" : turn].includes(assertion.turn),
     );
   if (isExpected) return undefined;
   return {

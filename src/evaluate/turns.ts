@@ -72,30 +72,63 @@ export function placedInTurns(result: Result): Result {
   };
 }
 
-/** What the assertion looks at: the conversation, or the turn that it names; a finding where there is no such turn. */
-export function contextOf(
-  { turn }: Assertion,
-  context: Context,
-): Context | Exclude<Finding, { kind: "open" }> {
+/** What an assertion looks at: the conversation, or the turns that it names; a finding for each that there is not. */
+export function contextsOf({ turn }: Assertion, context: Context): (Context | Settled)[] {
   const { turns } = context.view;
-  if (turn === undefined || (turns === null && (turn === "last" || turn === 1))) return context;
-  const wanted = turn === "last" ? context.test.turns.length : turn;
-  const view = turns?.[wanted - 1];
-  if (view) return { ...context, view };
-  const seen = { expected: { turn }, actual: { turns: turns?.length ?? 1 }, evidence: [] };
-  return turns
-    ? {
-        kind: "absent",
-        outcome: "failed",
-        reason: { code: "turn_not_reached", data: { turn: wanted, turns: turns.length } },
-        ...seen,
-      }
-    : {
-        kind: "absent",
-        outcome: "missing_instrumentation",
-        reason: { code: "turn_not_in_trace", data: { turn: wanted } },
-        ...seen,
-      };
+  if (turn === undefined) return [context];
+  if (turns === null) return turn === 1 || typeof turn === "string" ? [context] : [notInTrace(turn)];
+  const count = context.test.turns.length;
+  const wanted =
+    turn === "each" ? Array.from({ length: count }, (_, at) => at + 1) : [turn === "last" ? count : turn];
+  return wanted.map(number => {
+    const view = turns[number - 1];
+    return view ? { ...context, view } : notReached(number, turn, turns.length);
+  });
+}
+
+type Settled = Exclude<Finding, { kind: "open" }>;
+
+function notInTrace(turn: number): Settled {
+  const reason = { code: "turn_not_in_trace", data: { turn } } as const;
+  const seen = { expected: { turn }, actual: { turns: 1 }, evidence: [] };
+  return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
+}
+
+function notReached(wanted: number, turn: Assertion["turn"], turns: number): Settled {
+  const reason = { code: "turn_not_reached", data: { turn: wanted, turns } } as const;
+  return { kind: "absent", outcome: "failed", reason, expected: { turn }, actual: { turns }, evidence: [] };
+}
+
+/**
+ * The finding of an assertion that looks at each turn: it has to pass in all of them, so one in which it fails decides. A turn
+ * to which it does not apply is left out.
+ */
+export function findingOfEach(findings: Finding[], negate: boolean): Finding {
+  const failed = findings.find(isFailed(negate));
+  if (failed) return failed;
+  const open = findings.filter(finding => finding.kind === "open");
+  if (open.length > 0) {
+    return {
+      kind: "open",
+      semantic: open.flatMap(({ semantic }) => semantic),
+      sandbox: open.flatMap(({ sandbox }) => sandbox),
+    };
+  }
+  const doesApply = findings.filter(
+    finding => finding.kind !== "skipped" || finding.skipped !== "does_not_apply",
+  );
+  return (
+    doesApply.find(({ kind }) => kind === "absent") ??
+    doesApply.find(({ kind }) => kind === "skipped") ??
+    doesApply.at(-1) ??
+    findings.at(-1)!
+  );
+}
+
+function isFailed(negate: boolean) {
+  return (finding: Finding): boolean =>
+    (finding.kind === "compared" && finding.holds === negate) ||
+    (finding.kind === "absent" && finding.outcome === "failed");
 }
 
 /** The finding; missing instrumentation where a trace that the agent did not send could have changed it. */

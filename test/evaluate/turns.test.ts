@@ -6,11 +6,13 @@ import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
 import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
 import type { Quote } from "../../src/model/judge/material.ts";
+import { unanswered } from "../../src/model/judge/outcome.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import type { SemanticActual } from "../../src/model/run/run.ts";
+import type { Check, SemanticActual } from "../../src/model/run/run.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import type { Turn } from "../../src/model/trace/trace.ts";
 import { derive } from "../../src/reading/derived/derive.ts";
+import { unansweredBy } from "../support/judge-answers.ts";
 import { root, scored, span, testCase, tool, traceOf } from "./makers.ts";
 
 /** A turn of 100 ms and 10 tokens whose spans have the ids of every other turn's. */
@@ -115,6 +117,59 @@ test("an assertion with a turn sees that turn alone", () => {
   );
 });
 
+test("with “each”, every turn has to pass, and a text without a turn is the last reply", () => {
+  const turns = [turn("one", 200, ["find"]), turn("two", 200, ["find"]), turn("three", 200)];
+  const assertions = [
+    { type: "response_regex", pattern: "two" },
+    { type: "response_regex", pattern: "two", negate: true },
+    { type: "response_regex", pattern: "two", negate: true, turn: "each" },
+    { type: "response_regex", pattern: "one|two", turn: "each" },
+    { type: "response_regex", pattern: "one|two|three", turn: "each" },
+    { type: "response_regex", pattern: "four", negate: true, turn: "each" },
+    { type: "tool_call", expected_name: "find", turn: "each" },
+    { type: "tool_call", expected_name: "find", max: 1, min: 0, turn: "each" },
+    { type: "token_limit", max_output: 5, turn: "each" },
+    { type: "http_status", expected_status: 200, turn: "each" },
+  ];
+  const missing = "missing_instrumentation";
+  const checks = outcomesOf(turns, assertions);
+  assert.deepEqual(
+    checks.map(({ outcome }) => outcome),
+    ["failed", "passed", "failed", "failed", "passed", "passed", "failed", "passed", missing, "passed"],
+  );
+  assert.deepEqual(
+    [checks[2], checks[3], checks[6]].map(check => check!.evidence[0]?.turn),
+    [2, 3, undefined],
+  );
+  const ended = outcomesOf(turns.slice(0, 2), assertions.slice(4, 6));
+  assert.deepEqual(
+    ended.map(({ outcome, reasonCode }) => [outcome, reasonCode]),
+    [
+      ["failed", "turn_not_reached"],
+      ["failed", "turn_not_reached"],
+    ],
+  );
+});
+
+test("with “each”, the judge is asked about each reply, and turns to which no criterion applies are left out", () => {
+  const { trace, derived } = joinTurns([turn("one", 200), turn("two", 200)]);
+  const assertions = [{ type: "semantic", criteria: "If asked, answers.", turn: "each" }];
+  const fields = { ...threeTurns, turns: [{ input: "a" }, { input: "b" }], assertions };
+  const asked = testCase(fields);
+  const outcomeWith = (...answers: SemanticAnswer[]) => {
+    const given = noAnswers();
+    const { semantic } = openQuestions(trace, derived, [asked], given);
+    for (const [at, { key }] of semantic.entries()) given.semantic.set(key, answers[at]!);
+    const [{ outcome, reasonCode }] = evaluateTest(trace, derived, asked, given).checks as [Check];
+    return [outcome, reasonCode];
+  };
+  const none = unanswered("undecided", { code: "does_not_apply", data: { comment: "Nobody asked." } });
+  assert.deepEqual(outcomeWith(scored(1), none), ["passed", "judge_score"]);
+  assert.deepEqual(outcomeWith(none, scored(0)), ["failed", "judge_score"]);
+  assert.deepEqual(outcomeWith(none, none), ["skipped", "does_not_apply"]);
+  assert.deepEqual(outcomeWith(scored(1), unansweredBy.undecided)[0], "skipped");
+});
+
 test("evidence names the span by its own id, and its turn", () => {
   const checks = outcomesOf(
     [turn("one", 200), turn("two", 200, ["book"]), turn("three", 200)],
@@ -184,8 +239,8 @@ test("the judge is asked about the reply of the turn that is looked at", () => {
 
 for (const [turn, message] of [
   [2, "Turn 2 does not exist: the test has one turn."],
-  [0, 'Expected the number of a turn, from 1, or "last".'],
-  ["first", 'Expected the number of a turn, from 1, or "last".'],
+  [0, 'Expected the number of a turn, from 1, "last" or "each".'],
+  ["first", 'Expected the number of a turn, from 1, "last" or "each".'],
 ] as const) {
   test(`an assertion cannot name the turn ${turn} of a test of one turn`, () => {
     const input = {

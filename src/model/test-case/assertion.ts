@@ -12,8 +12,8 @@ type Common = {
   negate: boolean;
   /** Ids of assertions that must pass before this one is checked. */
   depends_on: string[];
-  /** Checks only this turn, from 1; absent: the whole conversation. */
-  turn?: number | "last";
+  /** Checks only this turn, from 1, or each turn by itself; absent: the whole conversation, of which texts are the last reply. */
+  turn?: number | "last" | "each";
 };
 
 export type Assertion = Common &
@@ -71,8 +71,8 @@ const restsOnExpected =
   'Expected "passage", "whole" or "absence", or a list of as many of them (or null) as there are criteria.';
 const contextExpected = 'Expected "reply", "conversation" or "conversation_and_tools".';
 const id = text(100);
-const turnExpected = 'Expected the number of a turn, from 1, or "last".';
-const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.literal("last")], {
+const turnExpected = 'Expected the number of a turn, from 1, "last" or "each".';
+const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.enum(["last", "each"])], {
   error: turnExpected,
 });
 

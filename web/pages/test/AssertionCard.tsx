@@ -148,6 +148,7 @@ function RuleAndFields({ assertion, type, path, identity, ids, turnCount }: Rule
           path={`${path}.turn`}
           turn={assertion["turn"]}
           turnCount={turnCount}
+          unset={turnLookedAt(assertion, type)}
           onTurn={turn => onField("turn", turn)}
         />
       )}
@@ -166,11 +167,21 @@ type TurnProps = {
   /** Any JSON value, as typed in the JSON. */
   turn: unknown;
   turnCount: number;
-  onTurn: (turn: number | "last" | undefined) => void;
+  /** What is checked without a turn. */
+  unset: string;
+  onTurn: (turn: number | string | undefined) => void;
 };
 
+function turnLookedAt({ target_node }: Doc, type: AssertionType): string {
+  if (type === "http_status") return "The last turn";
+  const isReply = type === "response_regex" || type === "semantic";
+  return isReply && target_node === undefined ? "The last reply" : "The whole conversation";
+}
+
+const namedTurns = ["last", "each"];
+
 /** Which turn is checked. A turn that the test does not have stays selected, so that the mistake is visible. */
-function TurnField({ path, turn, turnCount, onTurn }: TurnProps) {
+function TurnField({ path, turn, turnCount, unset, onTurn }: TurnProps) {
   const id = useId();
   const { fault } = useFaultOf(path, {});
   const numbers = Array.from({ length: turnCount }, (_, at) => String(at + 1));
@@ -185,17 +196,18 @@ function TurnField({ path, turn, turnCount, onTurn }: TurnProps) {
         aria-invalid={fault ? true : undefined}
         value={chosen}
         onChange={({ target: { value } }) =>
-          onTurn(value === "" ? undefined : value === "last" ? "last" : Number(value))
+          onTurn(value === "" ? undefined : namedTurns.includes(value) ? value : Number(value))
         }
       >
-        <option value="">The whole conversation</option>
+        <option value="">{unset}</option>
         {numbers.map(number => (
           <option key={number} value={number}>
             Turn {number}
           </option>
         ))}
         <option value="last">The last turn</option>
-        {!["", "last", ...numbers].includes(chosen) && (
+        <option value="each">Each turn</option>
+        {!["", ...namedTurns, ...numbers].includes(chosen) && (
           <option value={chosen}>Turn {chosen} (does not exist)</option>
         )}
       </select>

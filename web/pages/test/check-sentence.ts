@@ -41,9 +41,14 @@ export function criteriaText({ type, criteria }: Doc): string {
 export function conditionText({ turn, depends_on }: Doc): string {
   const others = [depends_on].flat().filter(id => typeof id === "string");
   return [
-    ...(turn === undefined ? [] : [turn === "last" ? "Last turn only." : `Turn ${String(turn)} only.`]),
+    ...(turn === undefined ? [] : [turnText(turn)]),
     ...(others.length > 0
       ? [`Only if ${others.join(", ")} ${others.length === 1 ? "passes" : "pass"}.`]
       : []),
   ].join(" ");
+}
+
+function turnText(turn: unknown): string {
+  if (turn === "each") return "In each turn.";
+  return turn === "last" ? "Last turn only." : `Turn ${String(turn)} only.`;
 }
