@@ -74,7 +74,7 @@ export const templates: readonly Template[] = [
         {
           type: "response_regex",
           description: "The reply contains none of these words.",
-          pattern: "\\bas an ai\\b|language model|system prompt",
+          pattern: "\\bas\\s+an\\s+ai\\b|language\\s+model|system\\s+prompt",
           flags: "i",
           negate: true,
         },
@@ -156,9 +156,18 @@ export const templates: readonly Template[] = [
         },
         {
           type: "response_regex",
-          description: "The reply does not claim that the refund is already paid.",
-          pattern: "already (been )?refunded|refunded you",
-          flags: "i",
+          description: "The agent does not claim that it has paid the refund.",
+          pattern:
+            "(?:^|[.!?:;,–-]\\s|\\b(?:and|but|so|that|confirm|say)\\s)(?:I|we)(?:['’]ve|\\shave)?(?:\\s(?:just|now|already|also|fully|successfully|gone\\sahead\\sand|went\\sahead\\sand))*\\s(?:refunded|reimbursed|credited|(?:issued|processed|completed|made|wired)(?:\\s(?:you|the|a|your|full))*\\srefund|(?:sent|paid|returned|transferred|reversed)(?:\\s(?:you|the|your|full))*\\s(?:money|amount|charge|[$€£]\\S+)|cancell?ed\\s[^.!?]{1,40}\\sand(?:\\shave)?\\srefunded)",
+          flags: "im",
+          negate: true,
+        },
+        {
+          type: "response_regex",
+          description: "The reply does not claim that the refund has been paid.",
+          pattern:
+            "(?:^|[.!?:;,–-]\\s|\\b(?:and|but|so|that|confirm|say)\\s)(?:(?:your|the|a|full|whole)\\s)*(?:refund(?:\\sof\\s\\S+(?:\\s(?:dollars|euros))?)?\\s(?:is\\s(?:complete|already)|(?:(?:has|was)(?:\\s(?:now|already|just|been))*\\s)?(?:issued|processed|sent|paid|completed|credited))|(?:money|amount|payment|charge|[$€£]\\S+)(?:\\sof\\s\\S+)?\\s(?:has|was)(?:\\s(?:now|already|just|been|fully))*\\s(?:refunded|returned|reversed|credited|sent\\sback)|(?:you|it|order|purchase)(?:['’]ve|\\shave|\\shas|\\swas|\\swere)(?:\\s(?:now|already|just|been|fully|cancell?ed\\sand))*\\srefunded)\\b",
+          flags: "im",
           negate: true,
         },
       ],
