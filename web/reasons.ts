@@ -53,7 +53,8 @@ export const storedSentences = [
   "judge_suspended",
   "judge_cancelled",
   "judge_waiting",
-  "reply_without_words",
+  "does_not_apply",
+  "judge_not_conditional",
   "no_scenario",
   "judge_url_blocked",
   "judge_connection_invalid",
@@ -126,6 +127,8 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
   redacted: ({ rules }) =>
     `The privacy ${rules.length === 1 ? "rule" : "rules"} ${rules.map(quote).join(", ")} redacted a part of what this check looks at, which could have changed its outcome.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
+  reply_without_words: ({ target }) =>
+    `${target === undefined ? "The reply" : `A text of ${quote(target)}`} contains no words.`,
   value_matches: ({ field, span, negated }) =>
     `${quote(field)} of ${quote(span)} is the ${negated ? "value that it must not be" : "expected value"}.`,
   value_differs: ({ field, span, others, negated }) =>

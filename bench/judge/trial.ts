@@ -3,7 +3,7 @@ import { type DecisionRule, scoreOfVerdicts } from "../../src/evaluate/semantic-
 import { evenly } from "../../src/judge/batches.ts";
 import { withRetry } from "../../src/judge/retry.ts";
 import { suspicionInInput } from "../../src/judge/scenarios.ts";
-import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
+import { classedVerdictOf, needsClass } from "../../src/judge/verdict.ts";
 import {
   classesPerCall,
   criteriaPerCall,
@@ -12,6 +12,7 @@ import {
   type RouteLabel,
   type SemanticAsk,
   scenariosPerCall,
+  unknownClass,
 } from "../../src/model/judge/call.ts";
 import type { CriterionVerdict, RoutingQuestion } from "../../src/model/judge/judge.ts";
 import { type JudgedAnswer, judgedCheck } from "../../src/model/judge/label.ts";
@@ -174,13 +175,16 @@ async function verdictsOf(
     const ask = { userInput: input, ...materialOf(one), replies: [{ id: "r1", text: reply }] };
     return callPatiently(asker, "c", () => semanticRequest({ ...ask, criteria: asked }));
   });
-  const open = criteria.filter(one => given.has(one) && isOpenWithoutClass([given.get(one)!]));
+  const open = criteria.filter(one => given.has(one) && needsClass([given.get(one)!], null));
   const classes = await classesOf(
     asker,
     open.map(({ criterion }) => criterion),
   );
   return new Map(
-    [...given].map(([one, verdict]) => [one, verdictOf([verdict], classes.get(one.criterion) ?? null)]),
+    [...given].map(([one, verdict]) => [
+      one,
+      classedVerdictOf([verdict], null, classes.get(one.criterion) ?? unknownClass),
+    ]),
   );
 }
 
@@ -223,10 +227,10 @@ async function scoreOf(
     for (const [[at], verdict] of found) given[at]!.push(verdict);
   }
   if (given.some(verdicts => verdicts.length < parts.length)) return null;
-  const open = criteria.filter((_, at) => !restsOn?.[at] && isOpenWithoutClass(given[at]!));
+  const open = criteria.filter((_, at) => needsClass(given[at]!, restsOn?.[at] ?? null));
   const classes = await classesOf(asker, open);
   const verdicts = criteria.map((criterion, at) =>
-    verdictOf(given[at]!, restsOn?.[at] ?? classes.get(criterion) ?? null),
+    classedVerdictOf(given[at]!, restsOn?.[at] ?? null, classes.get(criterion) ?? unknownClass),
   );
   return scoreOfVerdicts(
     verdicts.map(({ verdict }) => verdict),

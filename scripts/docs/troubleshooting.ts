@@ -144,6 +144,7 @@ const skipped: Record<NonNullable<Check["skipped"]>, [what: string, todo: string
     "Raise it in the agent's settings, or wait for the next day (UTC).",
   ],
   undecided: ["The judge could not decide.", "Make the criterion more specific, or add a reference reply."],
+  does_not_apply: ["No criterion applies: each has a condition that does not hold.", "Nothing."],
   withheld: [
     "The judge could not decide without the tool results, which the project withholds from it.",
     "Let the judge see tool results in the project's privacy settings, or check the tool calls by other checks.",

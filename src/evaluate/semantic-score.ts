@@ -10,20 +10,17 @@ const scores = { met: 1, mostly: 0.75, partly: 0.4, not_met: 0 };
 const steps: VerdictWord[] = ["met", "mostly", "partly", "not_met"];
 
 /**
- * The mean of the verdicts, null if they do not decide the outcome: an undecided one may be 0 or 1, and both must
- * fall on the same side of the threshold. Then the score is the one of the two that is nearer to the threshold.
+ * The mean of the verdicts, or under `negate` the best, since none of the criteria may be met; those that do not apply are left
+ * out. Null if they do not decide the outcome: an undecided one may be 0 or 1, and both must fall on the same side of the
+ * threshold. Then the score is the one of the two that is nearer to the threshold.
  */
 export function scoreOfVerdicts(verdicts: VerdictWord[], { threshold, negate }: DecisionRule): number | null {
-  if (verdicts.length === 0) return null;
-  const [low, high] = [0, 1].map(undecided =>
-    mean(
-      verdicts.map(verdict => {
-        if (verdict === "cannot_tell") return undecided;
-        // Counts in the check's favor.
-        return verdict === "not_applicable" ? Number(!negate) : scores[verdict];
-      }),
-    ),
-  ) as [number, number];
+  const applicable = verdicts.filter(verdict => verdict !== "not_applicable");
+  if (applicable.length === 0) return null;
+  const [low, high] = [0, 1].map(undecided => {
+    const values = applicable.map(verdict => (verdict === "cannot_tell" ? undecided : scores[verdict]));
+    return negate ? Math.max(...values) : mean(values);
+  }) as [number, number];
   if (low >= threshold) return low;
   return high < threshold ? high : null;
 }
@@ -44,19 +41,27 @@ export function isNearThreshold(verdicts: VerdictWord[], rule: DecisionRule): bo
   );
 }
 
-type DecidedVote = Vote & { score: number };
+/** Whether the vote says that no criterion applies. */
+export function isInapplicable({ verdicts }: Pick<Vote, "verdicts">): boolean {
+  return verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === "not_applicable");
+}
+
+type ScoredVote = Vote & { score: number };
 
 /**
  * The vote that gives the check its score and its verdicts. Of several votes it is the median of those that decided, the
- * lower of two in the middle. Undefined if they decide nothing: then fewer than two votes, or no majority of the decided
- * ones, are on one side of the threshold.
+ * lower of two in the middle; if most of them say that no criterion applies, it is one of these, without a score. Undefined if
+ * they decide nothing: then fewer than two votes, or no majority of the decided ones, agree.
  */
-export function decidingVote(votes: Vote[], threshold: number): DecidedVote | undefined {
-  const decided = votes.filter((vote): vote is DecidedVote => vote.score !== null);
-  const passed = decided.filter(({ score }) => score >= threshold).length;
-  const majority = Math.max(passed, decided.length - passed);
-  if (majority * 2 <= decided.length || majority < Math.min(2, votes.length)) return undefined;
-  return decided.toSorted((a, b) => a.score - b.score)[Math.floor((decided.length - 1) / 2)];
+export function decidingVote(votes: Vote[], threshold: number): Vote | undefined {
+  const scored = votes.filter((vote): vote is ScoredVote => vote.score !== null);
+  const inapplicable = votes.filter(isInapplicable);
+  const passed = scored.filter(({ score }) => score >= threshold).length;
+  const majority = Math.max(passed, scored.length - passed, inapplicable.length);
+  const decided = scored.length + inapplicable.length;
+  if (majority * 2 <= decided || majority < Math.min(2, votes.length)) return undefined;
+  if (majority === inapplicable.length) return inapplicable[0];
+  return scored.toSorted((a, b) => a.score - b.score)[Math.floor((scored.length - 1) / 2)];
 }
 
 // Sums of these anchors carry the noise of binary fractions: without rounding, a mean of exactly 0.7 could miss 0.7.

@@ -1,5 +1,5 @@
-// Asks the judge what a criterion rests on, once per wording, and only if a verdict depends on it.
-import { classesPerCall, type RestsOn } from "../model/judge/call.ts";
+// Asks the judge what a criterion rests on and whether it has a condition, once per wording, and only if a verdict depends on it.
+import { type CriterionClass, classesPerCall, unknownClass } from "../model/judge/call.ts";
 import type { KnownClass } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { classifyRequest } from "../remote/judge/client.ts";
@@ -24,7 +24,9 @@ export async function findClasses(
   );
   return keyed.flatMap(({ criterion, key }) => {
     const answer = answers.get(key);
-    return answer === undefined ? [] : [{ criterion, restsOn: JSON.parse(answer) as RestsOn | null }];
+    if (answer === undefined) return [];
+    const { restsOn } = JSON.parse(answer) as CriterionClass;
+    return [{ criterion, restsOn }];
   });
 }
 
@@ -34,7 +36,7 @@ export class Classifier {
   readonly #judges: Answering;
   readonly #asker: Asker;
   readonly #keys: ReturnType<typeof keysFor>;
-  readonly #classes = new Map<string, RestsOn | null | Unanswered>();
+  readonly #classes = new Map<string, CriterionClass | Unanswered>();
 
   constructor(judges: Answering, asker: Asker, keys: ReturnType<typeof keysFor>) {
     this.#judges = judges;
@@ -64,15 +66,15 @@ export class Classifier {
     }
   }
 
-  /** Null if the judge is not sure or gave no usable answer. A temporary failure is returned, so that the check waits. */
-  classOf(criterion: string): RestsOn | null | Unanswered {
-    const known = this.#classes.get(criterion) ?? null;
-    if (known === null || typeof known === "string") return known;
-    return known.code === "later" || known.code === "aborted" || isWaiting(known) ? known : null;
+  /** Unknown without a usable answer. A temporary failure is returned, so that the check waits. */
+  classOf(criterion: string): CriterionClass | Unanswered {
+    const known = this.#classes.get(criterion) ?? unknownClass;
+    const isTemporary = "code" in known && ["later", "aborted"].includes(known.code);
+    return "code" in known && !isTemporary && !isWaiting(known) ? unknownClass : known;
   }
 }
 
-const kind: QuestionKind<Wording, RestsOn | null> = {
+const kind: QuestionKind<Wording, CriterionClass> = {
   batches: questions => evenly(questions, classesPerCall),
   request(questions) {
     const criteria = questions.map(({ content: { criterion } }, at) => ({ id: `c${at + 1}`, criterion }));

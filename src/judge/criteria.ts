@@ -2,12 +2,11 @@
 import { placesOf, rulesOf } from "../evaluate/redacted.ts";
 import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
-import { criteriaPerCall, type GivenVerdict, type RestsOn } from "../model/judge/call.ts";
+import { criteriaPerCall, type GivenVerdict, type RestsOn, unknownClass } from "../model/judge/call.ts";
 import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { promptBounds } from "../model/judge/prompt-bounds.ts";
 import { oncePerText } from "../model/once-per-text.ts";
-import { hasWord } from "../model/strip-invisible.ts";
 import { semanticRequest } from "../remote/judge/client.ts";
 import { replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
@@ -23,7 +22,7 @@ import {
 } from "./question.ts";
 import { QuoteFinder } from "./quotes.ts";
 import { withRetry } from "./retry.ts";
-import { isFavorable, isOpenWithoutClass, verdictOf } from "./verdict.ts";
+import { classedVerdictOf, isFavorable, needsClass } from "./verdict.ts";
 import { failureOf, givenBy, isAnswered, spentOn, sum, tally } from "./votes.ts";
 
 /** `check` names the check whose criteria stay in one call if possible. */
@@ -67,10 +66,7 @@ export async function judgeReplies(
     );
   };
 
-  // Many judges accept replies like ":" or "👍", so they are not asked.
-  const judged = questions.flatMap(({ response }, check) =>
-    hasWord(response) && partsOf(response) ? [check] : [],
-  );
+  const judged = questions.flatMap(({ response }, check) => (partsOf(response) ? [check] : []));
   const ballots = new Map(judged.map(check => [check, [ballot(check, 1)]]));
   const answers: Answers<GivenVerdict> = new Map();
   const cast = async (added: Ballot[]) => {
@@ -82,9 +78,10 @@ export async function judgeReplies(
         const { check, criterion } = parts[0]!.content;
         const { testId, criteria, restsOn } = questions[check]!;
         const given = givenBy(parts, answers);
+        const own = restsOn?.[criteria.indexOf(criterion)] ?? null;
         // What is not known may be asked: an estimate includes it.
-        const isUnclear = given ? isOpenWithoutClass(given) : asker.context.cachedOnly === true;
-        return !restsOn?.[criteria.indexOf(criterion)] && isUnclear ? [{ criterion, testId }] : [];
+        const mayBe = own === null && asker.context.cachedOnly === true;
+        return (given ? needsClass(given, own) : mayBe) ? [{ criterion, testId }] : [];
       }),
     );
     await classifier.classify(unclear, signal);
@@ -96,9 +93,9 @@ export async function judgeReplies(
       const given = givenBy(parts, answers);
       if (!given) return failureOf(parts, answers)!;
       const own: RestsOn | null = restsOn?.[criteria.indexOf(criterion)] ?? null;
-      const known = own ?? (isOpenWithoutClass(given) ? classifier.classOf(criterion) : null);
-      if (known !== null && typeof known === "object") return known;
-      return verdictOf(given, known, {
+      const known = needsClass(given, own) ? classifier.classOf(criterion) : unknownClass;
+      if ("code" in known) return known;
+      return classedVerdictOf(given, own, known, {
         quotesOf: one => finder.quotesOf(one, questions[check]!),
         redacted: redactedIn(check),
       });
@@ -123,7 +120,7 @@ export async function judgeReplies(
   return questions.map((question, check): SemanticAnswer => {
     const { response } = question;
     const votes = ballots.get(check);
-    if (!votes) return notJudged(response);
+    if (!votes) return tooLong(response);
     const result = tally(votes.map(verdictsOf), question, retry);
     if (result.code !== "ok") return result;
     const rounds = [votes[0]!, votes.slice(1).flat()];
@@ -144,8 +141,7 @@ export async function judgeReplies(
   });
 }
 
-function notJudged(response: string): Unanswered {
-  if (!hasWord(response)) return unanswered("undecided", { code: "reply_without_words" });
+function tooLong(response: string): Unanswered {
   const { reply, replyOverlap, replyParts } = promptBounds;
   const shown = replyParts * reply - (replyParts - 1) * replyOverlap;
   return unanswered("undecided", { code: "reply_too_long", data: { shown, of: response.length } });

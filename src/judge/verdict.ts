@@ -1,6 +1,6 @@
 // The verdict on one criterion: what the judge said of each part of the reply, as far as its quotations support it.
 
-import type { GivenVerdict, RestsOn } from "../model/judge/call.ts";
+import type { CriterionClass, GivenVerdict, RestsOn } from "../model/judge/call.ts";
 import type { CriterionVerdict } from "../model/judge/judge.ts";
 import type { Quote } from "../model/judge/material.ts";
 import type { JudgeReason } from "../model/judge/reason.ts";
@@ -13,6 +13,35 @@ export function isOpenWithoutClass(given: GivenVerdict[]): boolean {
     new Set(applicable.map(({ verdict }) => verdict)).size > 1 ||
     applicable.some(({ verdict, quotation }) => isFavorable(verdict) && isWithoutQuotation(quotation))
   );
+}
+
+/** Whether the verdict depends on its class. `own`: what its author says it rests on. */
+export function needsClass(given: GivenVerdict[], own: RestsOn | null): boolean {
+  return given.some(isInapplicable) || (own === null && isOpenWithoutClass(given));
+}
+
+/** `own`: what the author says that the criterion rests on, which goes before the judge's class. */
+export function classedVerdictOf(
+  given: GivenVerdict[],
+  own: RestsOn | null,
+  { restsOn, conditional }: CriterionClass,
+  options?: VerdictOptions,
+): CriterionVerdict {
+  return verdictOf(conditional ? given : withoutCondition(given), own ?? restsOn, options);
+}
+
+/** A criterion that states no condition applies to every reply, so whether it is met is undecided. */
+function withoutCondition(given: GivenVerdict[]): GivenVerdict[] {
+  const reason = reasonText({ code: "judge_not_conditional" });
+  return given.map(part =>
+    isInapplicable(part)
+      ? { ...part, verdict: "cannot_tell", evidence: "", quotation: "empty", comparison: "empty", reason }
+      : part,
+  );
+}
+
+function isInapplicable({ verdict }: Pick<GivenVerdict, "verdict">): boolean {
+  return verdict === "not_applicable";
 }
 
 /** `redacted`: the privacy rules that changed the reply. */
@@ -44,7 +73,7 @@ const bestFirst = ["met", "cannot_tell", "mostly", "partly", "not_met", "not_app
 const worstFirst = ["not_met", "cannot_tell", "partly", "mostly", "met", "not_applicable"];
 
 function applicableOf<V extends Pick<CriterionVerdict, "verdict">>(verdicts: V[]): V[] {
-  const applicable = verdicts.filter(({ verdict }) => verdict !== "not_applicable");
+  const applicable = verdicts.filter(verdict => !isInapplicable(verdict));
   return applicable.length > 0 ? applicable : verdicts;
 }
 
@@ -61,7 +90,7 @@ function supported(
   const { verdict, evidence, reason } = given;
   const fault = faultOf(given, restsOn);
   if (fault) return { verdict: "cannot_tell", evidence: "", reason: reasonText(fault) };
-  const isDecided = verdict !== "not_applicable" && verdict !== "cannot_tell";
+  const isDecided = !isInapplicable(given) && verdict !== "cannot_tell";
   if (redacted.length > 0 && isDecided && isWithoutQuotation(given.quotation)) {
     const why = reasonText({ code: "redacted", data: { rules: redacted } });
     return { verdict: "cannot_tell", evidence: "", reason: why, redacted };

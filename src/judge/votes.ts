@@ -73,13 +73,20 @@ export function tally(
         : { score: null, verdicts: [] },
   );
   const deciding = decidingVote(votes, rule.threshold);
-  if (deciding) return { code: "ok", score: deciding.score, votes };
+  if (deciding && deciding.score !== null) return { code: "ok", score: deciding.score, votes };
+  if (deciding) return inapplicableBy(deciding.verdicts);
   if (lost[0]) return lost[0];
   if (votes.length === 1) return undecidedBy(first!, criteria);
   const passed = votes.filter(({ score }) => score !== null && score >= rule.threshold).length;
   const undecided = votes.filter(({ score }) => score === null).length;
   const data = { passed, failed: votes.length - passed - undecided, undecided };
   return unanswered("undecided", { code: "judge_votes_split", data });
+}
+
+/** Says why no criterion applies. */
+function inapplicableBy(verdicts: CriterionVerdict[]): Unanswered {
+  const comment = [...new Set(verdicts.map(({ reason }) => reason))].join(" ");
+  return unanswered("undecided", { code: "does_not_apply", data: { comment } });
 }
 
 /** Names the criteria that the judge could not decide. */

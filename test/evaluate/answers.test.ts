@@ -6,6 +6,7 @@ import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { unanswered } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import type { SandboxAnswer } from "../../src/model/sandbox.ts";
@@ -80,6 +81,41 @@ suite("semantic checks", () => {
       ]);
     });
   }
+
+  for (const text of ["…", "👍", "?!", "\u200b", "\u3164", "❤️ ❤️"]) {
+    test(`the reply ${JSON.stringify(text)} has no words: it fails, and passes negated, and nothing is asked`, () => {
+      for (const negate of [false, true]) {
+        const spans = [root({ "gen_ai.response.text": text })];
+        const { result, rounds } = judged({ assertions: [{ ...polite, negate }] }, spans);
+        const [check] = result.checks as [Check];
+        assert.deepEqual(
+          [check.outcome, check.reason],
+          [negate ? "passed" : "failed", "The reply contains no words."],
+        );
+        assert.deepEqual(rounds, []);
+      }
+    });
+  }
+
+  test("a check whose criteria all do not apply is skipped, and of several texts those are left out", () => {
+    const none = unanswered("undecided", { code: "does_not_apply", data: { comment: "Nobody asked." } });
+    for (const negate of [false, true]) {
+      const check = onlyCheck({ assertions: [{ ...polite, negate }] }, [root(reply)], {
+        semantic: () => none,
+      });
+      assert.deepEqual(
+        [check.outcome, check.skipped, check.reasonCode, check.reason],
+        ["skipped", "does_not_apply", "does_not_apply", "The check does not apply: Nobody asked."],
+      );
+    }
+    const spans = [root(), ...["a", "b"].map(text => span({ attributes: { "gen_ai.response.text": text } }))];
+    const fields = { assertions: [{ ...polite, target_node: "step" }] };
+    const answer = (score: number) => ({
+      semantic: (response: string) => (response === "a" ? none : scored(score)),
+    });
+    assert.equal(onlyCheck(fields, spans, answer(1)).outcome, "passed");
+    assert.equal(onlyCheck(fields, spans, answer(0)).outcome, "failed");
+  });
 
   test("negation turns a score round", () => {
     const fields = { assertions: [{ ...polite, negate: true }] };

@@ -31,18 +31,25 @@ suite("the score of verdicts", () => {
     [["met", "cannot_tell"], at(1), null],
     [["met", "cannot_tell"], at(0.7), null],
     [["not_met", "cannot_tell"], at(0.7), 0.5],
-    [["not_met", "cannot_tell"], at(0.7, true), 0.5],
-    [["not_met", "cannot_tell"], at(0.4, true), null],
+    [["not_met", "cannot_tell"], at(0.7, true), null],
     [["met", "cannot_tell", "cannot_tell", "cannot_tell", "cannot_tell", "cannot_tell"], at(0.7), null],
     [["met", "met", "met", "met", "met", "cannot_tell"], at(0.7), 0.833333333],
     [["cannot_tell"], at(0.7), null],
     [["cannot_tell"], at(0), 0],
     [[], at(0.7), null],
-    // In the check's favor.
-    [["not_applicable"], at(0.7), 1],
-    [["not_applicable"], at(0.7, true), 0],
-    [["not_applicable", "not_met"], at(0.7), 0.5],
-    [["not_applicable", "met"], at(0.7, true), 0.5],
+    // Left out.
+    [["not_applicable"], at(0.7), null],
+    [["not_applicable"], at(0.7, true), null],
+    [["not_applicable"], at(0), null],
+    [["not_applicable", "not_met"], at(0.4), 0],
+    [["not_applicable", "met", "partly"], at(0.7), 0.7],
+    [["not_applicable", "cannot_tell"], at(0.7), null],
+    [["not_applicable", "met"], at(0.7, true), 1],
+    // Negated, none of them may be met.
+    [["met", "not_met", "not_met"], at(0.7, true), 1],
+    [["mostly", "not_met"], at(0.7, true), 0.75],
+    [["partly", "not_met"], at(0.7, true), 0.4],
+    [["met", "cannot_tell"], at(0.7, true), 1],
   ] as [VerdictWord[], { threshold: number; negate: boolean }, number | null][]) {
     const name = `of ${verdicts.join(", ") || "none"} at ${rule.threshold}${rule.negate ? ", negated," : ""}`;
     test(`${name} is ${score}`, () => assert.equal(scoreOfVerdicts(verdicts, rule), score));
@@ -58,20 +65,19 @@ suite("the score of verdicts", () => {
             rule,
           )!;
         const sides = new Set(ordered.map(word => settled(word) >= rule.threshold));
+        if (verdicts.every(verdict => verdict === "not_applicable")) return assert.equal(score, null);
         assert.equal(score === null, sides.size === 2);
         if (score !== null) assert.ok(sides.has(score >= rule.threshold));
       }),
     );
   });
 
-  test("of a check and of its negation never both pass, unless a criterion does not apply", () => {
+  test("of a check and of its negation never both pass", () => {
     fc.assert(
       fc.property(someVerdicts, someRule, (verdicts, { threshold }) => {
-        if (verdicts.includes("not_applicable")) return;
-        assert.equal(
-          scoreOfVerdicts(verdicts, at(threshold)),
-          scoreOfVerdicts(verdicts, at(threshold, true)),
-        );
+        const passes = (scoreOfVerdicts(verdicts, at(threshold)) ?? -1) >= threshold;
+        const negationPasses = (scoreOfVerdicts(verdicts, at(threshold, true)) ?? 2) < threshold;
+        assert.ok(!passes || !negationPasses);
       }),
     );
   });
@@ -133,6 +139,17 @@ suite("votes at a threshold of 0.7", () => {
       assert.equal(decidingVote(scores.map(vote), 0.7)?.score, score));
   }
 
+  test("say that no criterion applies where most of them do", () => {
+    const none: Vote = {
+      score: null,
+      verdicts: [{ verdict: "not_applicable", evidence: "", reason: "No." }],
+    };
+    assert.equal(decidingVote([none], 0.7), none);
+    assert.equal(decidingVote([vote(0.75), none, none], 0.7), none);
+    assert.equal(decidingVote([vote(0.75), vote(1), none], 0.7)?.score, 0.75);
+    assert.equal(decidingVote([vote(0.75), vote(null), none], 0.7), undefined);
+  });
+
   test("decide as a majority of the decided ones does, and never by one of several", () => {
     const score = fc.constantFrom(null, 0, 0.4, 0.7, 0.75, 1);
     fc.assert(
@@ -148,7 +165,7 @@ suite("votes at a threshold of 0.7", () => {
             assert.ok(majority * 2 <= decided.length || majority < 2);
             return;
           }
-          const agreeing = deciding.score >= threshold ? passing : decided.length - passing;
+          const agreeing = deciding.score! >= threshold ? passing : decided.length - passing;
           assert.ok(agreeing * 2 > decided.length && (scores.length === 1 || agreeing >= 2));
         },
       ),

@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
-import type { CallUsage, RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
+import type {
+  CallUsage,
+  RoutingAnswer,
+  SemanticAnswer,
+  SemanticQuestion,
+} from "../../src/model/judge/judge.ts";
 import type { Material } from "../../src/model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../src/model/judge/outcome.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge/answers.ts";
@@ -538,13 +543,31 @@ suite("semantic checks", () => {
     }
   });
 
-  test("is undecided where the judge cannot tell, which stands; and is never asked about a reply without a word", async () => {
+  test("is undecided where the judge cannot tell, which stands", async () => {
     const { agentId } = await makeJudgedAgent(db);
     server.script = obliging({ verdict: () => "cannot_tell" });
     const judge = judges.judgeOf(contextOf(agentId));
     for (const _ of [1, 2]) assert.equal((await judge.ask([semanticQuestion()]))[0]?.code, "undecided");
-    assert.equal((await judge.ask([semanticQuestion({ response: ":\u200b 👍" })]))[0]?.code, "undecided");
     assert.equal(server.requests.length, 1);
+  });
+
+  test("leaves out what does not apply, by the judge's word only of criteria that it calls conditional", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    server.script = obliging({
+      verdict: criterion => (criterion.includes("refund") ? "not_applicable" : "mostly"),
+    });
+    const judge = judges.judgeOf(contextOf(agentId));
+    const conditional = "If the user asks for a refund, names the deadline.";
+    const outcomeOf = async (criteria: string[], more: Partial<SemanticQuestion> = {}) => {
+      const [answer] = await judge.ask([semanticQuestion({ criteria, threshold: 0.3, ...more })]);
+      return answer?.code === "ok" ? answer.score : answer?.detail.code;
+    };
+    assert.equal(await outcomeOf([conditional, "Says where it is."]), 0.75);
+    assert.equal(await outcomeOf([conditional]), "does_not_apply");
+    assert.equal(await outcomeOf([conditional], { negate: true }), "does_not_apply");
+    assert.equal(await outcomeOf([conditional], { restsOn: ["absence"] }), "does_not_apply");
+    assert.equal(await outcomeOf(["Promises no refund."]), "judge_undecided");
+    assert.equal(await outcomeOf(["Promises no refund."], { restsOn: ["absence"] }), "judge_undecided");
   });
 
   test("says why a reply looks as if it were addressed to a judge, and judges it all the same", async () => {

@@ -1,8 +1,13 @@
 // What counts of the judge's verdicts on a criterion: quotations, and replies in parts.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
-import type { GivenVerdict, RestsOn, VerdictWord } from "../../src/model/judge/call.ts";
+import { classedVerdictOf, isOpenWithoutClass, needsClass, verdictOf } from "../../src/judge/verdict.ts";
+import {
+  type GivenVerdict,
+  type RestsOn,
+  unknownClass,
+  type VerdictWord,
+} from "../../src/model/judge/call.ts";
 
 const given = (verdict: VerdictWord, quotation: GivenVerdict["quotation"] = "found"): GivenVerdict => ({
   verdict,
@@ -126,4 +131,16 @@ suite("a reply in parts", () => {
       assert.equal(isOpenWithoutClass(parts), isOpen, JSON.stringify(parts));
     }
   });
+});
+
+test("“not applicable” holds only of a criterion with a condition, which is asked about even if what it rests on is known", () => {
+  const parts = [given("not_applicable", "empty"), given("met")];
+  assert.deepEqual([needsClass(parts, "passage"), needsClass([given("met")], "passage")], [true, false]);
+  const classed = (conditional: boolean, restsOn: RestsOn | null = null) =>
+    classedVerdictOf(parts, restsOn, { restsOn: "whole", conditional });
+  assert.deepEqual([classed(true).verdict, classed(false).verdict], ["met", "cannot_tell"]);
+  assert.equal(classed(false, "passage").verdict, "met");
+  const { verdict, reason } = classedVerdictOf(parts.slice(0, 1), null, unknownClass);
+  assert.equal(verdict, "cannot_tell");
+  assert.match(reason, /states no condition/);
 });

@@ -206,7 +206,13 @@ export function obliging({
     const asked = askedOf(request);
     if (asked.kind === "semantic") return completion({ verdicts: verdictsOf(request, opinions) });
     if (asked.kind === "classify") {
-      const classes = asked.criteria.map(({ id, criterion }) => ({ id, rests_on: restsOn(criterion) }));
+      const classes = asked.criteria.map(({ id, criterion }) => {
+        return {
+          id,
+          rests_on: restsOn(criterion),
+          conditional: /^(?:If|When)\b/.test(criterion) ? "yes" : "no",
+        };
+      });
       return completion({ classes });
     }
     return completion({ labels: labelsOf(request, label, opinions.reason) });

@@ -59,4 +59,8 @@ test("a threshold is explained by verdicts, and negated for a negated rule", () 
     thresholdText(0.7, 1, true),
     "Fails if the criterion is met or mostly met. Passes if it is only partly met.",
   );
+  assert.equal(
+    thresholdText(0.7, 3, true),
+    "Fails if any criterion is met or mostly met. Passes if all are at most partly met.",
+  );
 });

@@ -4,15 +4,16 @@ import type { RestsOn, VerdictWord } from "../../model/judge/call.ts";
 import type { SemanticAnswer, SemanticQuestion, Withheld } from "../../model/judge/judge.ts";
 import { defaultContext, type MaterialSummary, type Place } from "../../model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
-import type { ReasonData } from "../../model/run/reason.ts";
+import type { Reason, ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
+import { hasWord } from "../../model/strip-invisible.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import { isThreshold } from "../../model/test-case/test-case.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOfText } from "../evidence.ts";
-import { evidenceMax } from "../excerpt.ts";
+import { evidenceMax, shortName } from "../excerpt.ts";
 import { materialFor, summaryOf } from "../material.ts";
 import { decidingVote } from "../semantic-score.ts";
 import { findTexts } from "../targets.ts";
@@ -28,9 +29,15 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   }
   const texts = findTexts(target_node, view, expected);
   if (!Array.isArray(texts)) return texts;
-  const result = anyOf(texts, found => scoreText(assertion, found, threshold, given));
-  if (result.kind === "open") return result;
   const evidence = texts.slice(-evidenceMax).map(placeOfText);
+  const inapplicable = texts.map(found => inapplicableBy(assertion, found, given));
+  const applicable = texts.filter((_, at) => inapplicable[at] === undefined);
+  if (applicable.length === 0) {
+    const reason = inapplicable.at(-1)!;
+    return { kind: "skipped", skipped: "does_not_apply", reason, expected, actual: null, evidence };
+  }
+  const result = anyOf(applicable, found => scoreText(assertion, found, threshold, given));
+  if (result.kind === "open") return result;
   const context = assertion.context ?? defaultContext;
   const summaryFor = (found: FoundText) =>
     summaryOf(materialFor(view, { found, ofSpan: target_node !== undefined }, context), context);
@@ -39,10 +46,15 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
     const actual = result.skipped === "undecided" ? { material: summaryFor(texts.at(-1)!) } : null;
     return { ...result, expected, actual, evidence };
   }
-  const { found, answer } =
-    result.kind === "holds"
-      ? result.value
-      : result.values.reduce((a, b) => (b.answer.score > a.answer.score ? b : a));
+  const judged = result.kind === "holds" ? [result.value] : result.values;
+  const { found, answer } = judged.reduce((a, b) => (scoreOf(b) > scoreOf(a) ? b : a));
+  if (answer === null) {
+    const reason = {
+      code: "reply_without_words",
+      data: target_node === undefined ? {} : { target: shortName(target_node) },
+    } as const;
+    return { kind: "compared", holds: false, reason, expected, actual: null, evidence };
+  }
   const material = withoutResults(summaryFor(found), answer.withheld);
   const actual = { ...actualOf(assertion, answer, threshold), material };
   return {
@@ -57,7 +69,26 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   };
 };
 
-type Judged = { found: FoundText; answer: SemanticAnswer & { code: "ok" } };
+type OkAnswer = SemanticAnswer & { code: "ok" };
+
+/** `answer` null: a text without words, which the judge is not asked about. Many judges accept replies like ":" or "👍". */
+type Judged = { found: FoundText; answer: OkAnswer | null };
+
+function scoreOf({ answer }: Judged): number {
+  return answer?.score ?? -1;
+}
+
+/** Why no criterion applies to the text; undefined if one does, or if that is not known. */
+function inapplicableBy(
+  { id }: AssertionOf<"semantic">,
+  { spanId }: FoundText,
+  { test, answers }: Context,
+): Reason | undefined {
+  const answer = answers.semantic.get(questionKey(test, id, spanId));
+  return answer && answer.code !== "ok" && answer.detail.code === "does_not_apply"
+    ? answer.detail
+    : undefined;
+}
 
 function scoreText(
   assertion: AssertionOf<"semantic">,
@@ -65,6 +96,7 @@ function scoreText(
   threshold: number,
   { view, test, answers }: Context,
 ): Try<Judged> {
+  if (!hasWord(found.text)) return { kind: "fails", value: { found, answer: null } };
   const key = questionKey(test, assertion.id, found.spanId);
   const answer = answers.semantic.get(key);
   if (!answer) {
@@ -109,7 +141,7 @@ function restsOnOf(
 
 function actualOf(
   { criteria }: AssertionOf<"semantic">,
-  { score, votes, provider, model, promptVersion, cached, spent, withheld }: Judged["answer"],
+  { score, votes, provider, model, promptVersion, cached, spent, withheld }: OkAnswer,
   threshold: number,
 ): Omit<SemanticActual, "material"> {
   const scores = votes.map(vote => vote.score);

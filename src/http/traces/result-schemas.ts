@@ -134,6 +134,7 @@ const Check = z
         "judge_unusable",
         "budget",
         "undecided",
+        "does_not_apply",
         "not_sampled",
         "redacted",
         "withheld",

@@ -126,8 +126,13 @@ export type RestsOn = "passage" | "whole" | "absence";
 
 export const restsOnWords: RestsOn[] = ["passage", "whole", "absence"];
 
-/** By id; null if the judge is not sure. */
-export type Classes = Map<string, RestsOn | null>;
+/** `restsOn` null: the judge is not sure. `conditional`: the criterion states a condition, as in "If the user asks …". */
+export type CriterionClass = { restsOn: RestsOn | null; conditional: boolean };
+
+export const unknownClass: CriterionClass = { restsOn: null, conditional: false };
+
+/** By id. */
+export type Classes = Map<string, CriterionClass>;
 
 export const scenariosPerCall = 16;
 export const criteriaPerCall = 8;

@@ -30,7 +30,6 @@ export type JudgeReasonData = {
   judge_account_budget_spent: { tokens: number };
   judge_cancelled: null;
   judge_waiting: null;
-  reply_without_words: null;
   no_scenario: null;
   // The call failed.
   judge_url_blocked: { why: string };
@@ -76,6 +75,10 @@ export type JudgeReasonData = {
   judge_undecided: { comment: string; criteria?: string[] };
   /** What it would have needed may be in tool results, which the project withholds. `comment`: the judge's. */
   judge_withheld: { comment: string };
+  /** Every criterion has a condition that does not hold. `comment`: the judge's. */
+  does_not_apply: { comment: string };
+  /** It called a criterion not applicable that states no condition. */
+  judge_not_conditional: null;
   judge_votes_split: { passed: number; failed: number; undecided: number };
   judge_quote_missing: null;
   judge_quote_trivial: null;

@@ -77,6 +77,7 @@ const texts: Partial<Record<ReasonCode, string[]>> = {
   judge_score: ["comment"],
   judge_undecided: ["comment"],
   judge_withheld: ["comment"],
+  does_not_apply: ["comment"],
   scenario_no_match: ["comment"],
   schema_invalid: ["fault"],
   sandbox_failed: ["message"],

@@ -1,6 +1,6 @@
 // The sentences of negated checks, each with what was expected: a negated check passes if the comparison does not hold.
 import type { Comparisons, Range } from "./reason.ts";
-import { callsText, criteriaText, quote, saying, stepsText, textOf } from "./reason-phrases.ts";
+import { callsText, criteriaText, quote, saying, stepsText, textOf, wordlessText } from "./reason-phrases.ts";
 
 export const negatedSentences: { [C in keyof Comparisons]: (data: Comparisons[C]) => string } = {
   tool_call_count: data => callsText(data, "matching", rangeText(data)),
@@ -25,6 +25,7 @@ export const negatedSentences: { [C in keyof Comparisons]: (data: Comparisons[C]
     `${quote(field)} of the span named like ${quote(target)} matches the schema that it must not match.`,
   schema_invalid: ({ field, target, fault }) =>
     `${quote(field)} of the span named like ${quote(target)} does not match the schema${saying(fault)}`,
+  reply_without_words: ({ target }) => wordlessText(target),
   judge_score: ({ score, threshold, votes, criteria, comment }) =>
     `The judge's score is ${score} (expected: below ${threshold}${
       votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""

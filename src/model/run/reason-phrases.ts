@@ -34,6 +34,10 @@ export function textOf(target: string | undefined): string {
   return target === undefined ? "the reply" : `a text of ${quote(target)}`;
 }
 
+export function wordlessText(target: string | undefined): string {
+  return `${target === undefined ? "The reply" : `A text of ${quote(target)}`} contains no words.`;
+}
+
 /** "2 calls of “search” with matching arguments (expected: none); …". `expected`: the range in words. */
 export function callsText(
   { name, count, withArguments, instead }: Comparisons["tool_call_count"],

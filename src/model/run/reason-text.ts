@@ -12,6 +12,7 @@ import {
   stepsText,
   textOf,
   usageText,
+  wordlessText,
 } from "./reason-phrases.ts";
 
 /** The reason in one or two complete sentences. */
@@ -51,6 +52,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `The judge's score is ${score} (threshold: ${threshold}${
       votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
     })${saying(criteria ? criteriaText(criteria) : (comment ?? ""))}`,
+  reply_without_words: ({ target }) => wordlessText(target),
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
   unusable_http_status: () =>
@@ -129,7 +131,6 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `Your account's daily budget of ${tokens.toLocaleString("en")} tokens for this service's judge is used up. It resets at 00:00 UTC. Or connect a judge of your own.`,
   judge_cancelled: () => "The call to the judge was cancelled.",
   judge_waiting: () => "The judge has not answered yet.",
-  reply_without_words: () => "The reply contains no words, so it was not judged.",
   no_scenario: () => "The test has no scenario to match.",
   judge_url_blocked: ({ why }) => `The judge's URL is blocked: ${why}`,
   judge_connection_invalid: () => "The judge could not be called: its URL or API key may be malformed.",
@@ -178,6 +179,9 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_question_skipped: () => "The judge left this question out of its answer twice.",
   judge_undecided: ({ comment, criteria }) =>
     `The judge could not decide${criteria ? ` ${criteria.map(quote).join(", ")}` : ""}${saying(comment)}`,
+  does_not_apply: ({ comment }) => `The check does not apply${saying(comment)}`,
+  judge_not_conditional: () =>
+    "The judge says that the criterion does not apply, but the criterion states no condition.",
   judge_withheld: ({ comment }) =>
     `The judge could not decide: the project does not let it see what tools returned.${comment && ` ${comment}`}`,
   judge_votes_split: ({ passed, failed, undecided }) =>

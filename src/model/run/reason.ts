@@ -62,6 +62,8 @@ export type Comparisons = {
   value_differs: { field: string; span: string; others: number };
   schema_valid: { field: string; target: string };
   schema_invalid: { field: string; target: string; fault: string };
+  /** `target`: as above. A text without letters and digits is not judged. */
+  reply_without_words: { target?: string };
   /** `criteria`: the number fully met, if there are several; `comment`: the judge's comment on a single one. */
   judge_score: {
     score: number;

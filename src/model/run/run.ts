@@ -56,6 +56,8 @@ export type Check = {
     | "judge_unusable"
     | "budget"
     | "undecided"
+    /** Every criterion has a condition that does not hold. */
+    | "does_not_apply"
     | "not_sampled"
     /** A privacy rule changed the text, which could have made the outcome. */
     | "redacted"

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   type Classes,
+  type CriterionClass,
   type GivenVerdict,
   type QuoteHint,
   type RouteLabels,
@@ -43,7 +44,9 @@ const readVerdict = verdict.extend({ evidence_in: passage, compared_with: passag
 const classified = z.strictObject({
   id: z.string(),
   rests_on: z.enum([...restsOnWords, "unsure"]),
+  conditional: z.enum(["yes", "no", "unsure"]),
 });
+const readClassified = classified.extend({ conditional: classified.shape.conditional.default("unsure") });
 
 const envelope = <T extends z.ZodRawShape>(entries: T) =>
   z.strictObject({ first_word: z.string(), ...entries, last_word: z.string() });
@@ -123,11 +126,17 @@ export function readClasses(
 ): JudgeOutcome<Classes> {
   const read = entriesOf(answer, "classes", echo);
   if ("code" in read) return read;
-  const valid = validEntries(read.entries, classified, asked, entry => entry.rests_on);
-  return {
-    code: "ok",
-    value: new Map([...valid].map(([id, { rests_on }]) => [id, rests_on === "unsure" ? null : rests_on])),
-  };
+  const valid = validEntries(
+    read.entries,
+    readClassified,
+    asked,
+    ({ rests_on, conditional }) => `${rests_on} ${conditional}`,
+  );
+  const classOf = ({ rests_on, conditional }: z.output<typeof readClassified>): CriterionClass => ({
+    restsOn: rests_on === "unsure" ? null : rests_on,
+    conditional: conditional === "yes",
+  });
+  return { code: "ok", value: new Map([...valid].map(([id, entry]) => [id, classOf(entry)])) };
 }
 
 /** The entries of an answer that repeats both words of the prompt. */

@@ -120,9 +120,10 @@ export const classifyTask = `You are given criteria by which replies of an assis
 - "whole": every part of the reply has to agree, as for "Is polite" or "Is written in French".
 - "absence": something must not be said or done, as for "Does not promise a refund" or "Avoids jargon".
 - "unsure": none of these fits, or several do.
+Decide also whether the criterion is "conditional": "yes" if it states itself when it applies, as in "If the user asks for a refund, names the deadline"; "no" if it holds for every reply, as in "Says when the parcel arrives"; otherwise "unsure".
 
 Answer with one JSON object and nothing else:
-{"first_word":"...","classes":[{"id":"c1","rests_on":"..."}],"last_word":"..."}
+{"first_word":"...","classes":[{"id":"c1","rests_on":"...","conditional":"..."}],"last_word":"..."}
 
 The criteria, by id:`;
 

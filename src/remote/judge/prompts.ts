@@ -14,7 +14,7 @@ import {
 } from "./prompt-texts.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
-export const promptVersion = "5";
+export const promptVersion = "6";
 
 /**
  * One call: `material` is the only part that holds text from a trace. `echo`: the words at the beginning and the end of

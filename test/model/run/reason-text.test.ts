@@ -96,6 +96,10 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
       '"f" of the span named like "s" is invalid: a: Too small.',
     ],
   ],
+  reply_without_words: [
+    [{}, "The reply contains no words."],
+    [{ target: "x" }, 'A text of "x" contains no words.'],
+  ],
   judge_score: [
     [
       { score: 0.4, threshold: 0.7, comment: "No date is given." },
@@ -219,7 +223,9 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   ],
   judge_cancelled: "The call to the judge was cancelled.",
   judge_waiting: "The judge has not answered yet.",
-  reply_without_words: "The reply contains no words, so it was not judged.",
+  does_not_apply: [[{ comment: "Nobody asked." }, "The check does not apply: Nobody asked."]],
+  judge_not_conditional:
+    "The judge says that the criterion does not apply, but the criterion states no condition.",
   no_scenario: "The test has no scenario to match.",
   judge_url_blocked: [[{ why: "10.0.0.1 is private." }, "The judge's URL is blocked: 10.0.0.1 is private."]],
   judge_connection_invalid: "The judge could not be called: its URL or API key may be malformed.",
@@ -412,6 +418,7 @@ const negatedExamples: [Comparison, string][] = [
     { code: "schema_invalid", data: { ...target, fault: "a: Required." } },
     '"f" of the span named like "t" does not match the schema: a: Required.',
   ],
+  [{ code: "reply_without_words", data: {} }, "The reply contains no words."],
   [
     { code: "judge_score", data: { score: 0.9, threshold: 0.7, comment: "It is warm." } },
     "The judge's score is 0.9 (expected: below 0.7): It is warm.",

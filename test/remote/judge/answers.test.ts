@@ -144,15 +144,20 @@ suite("an answer that does not repeat the words of the prompt", () => {
 });
 
 suite("classes", () => {
-  test("are read by id; unsure is null", () => {
+  test("are read by id; unsure is null, and not conditional", () => {
     const classes = [
-      { id: "c1", rests_on: "absence" },
-      { id: "c2", rests_on: "unsure" },
-      { id: "c3", rests_on: "nothing" },
-      { id: "c9", rests_on: "whole" },
+      { id: "c1", rests_on: "absence", conditional: "yes" },
+      { id: "c2", rests_on: "unsure", conditional: "unsure" },
+      { id: "c3", rests_on: "nothing", conditional: "yes" },
+      { id: "c4", rests_on: "whole" },
+      { id: "c9", rests_on: "whole", conditional: "no" },
     ];
-    const found = readClasses(given({ classes }), ["c1", "c2", "c3"], echo);
-    assert.deepEqual(found.code === "ok" && Object.fromEntries(found.value), { c1: "absence", c2: null });
+    const found = readClasses(given({ classes }), ["c1", "c2", "c3", "c4"], echo);
+    assert.deepEqual(found.code === "ok" && Object.fromEntries(found.value), {
+      c1: { restsOn: "absence", conditional: true },
+      c2: { restsOn: null, conditional: false },
+      c4: { restsOn: "whole", conditional: false },
+    });
   });
 });
 

@@ -530,7 +530,7 @@ test("the wording and its version change together", () => {
   const hash = createHash("sha256");
   for (const { instructions, material } of [routing, semantic, classify])
     hash.update(instructions + material);
-  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["5", "e2b531d9f370c7b6"]);
+  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["6", "16717e72a9c316df"]);
 });
 
 suite("placeholders of redacted values", () => {

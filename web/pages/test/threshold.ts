@@ -13,15 +13,17 @@ export function leewayOf(threshold: number, count: number): Leeway {
   return { mostly: fitting(losses.mostly), partly: fitting(losses.partly), not_met: fitting(losses.not_met) };
 }
 
-/** One or two sentences; `negate`: replies that reach the threshold fail. */
+/** One or two sentences; `negate`: replies fail if any criterion reaches the threshold. */
 export function thresholdText(threshold: number, count: number, negate: boolean): string {
   const [reaching, missing] = negate ? ["Fails", "Passes"] : ["Passes", "Fails"];
   const { mostly, partly, not_met } = leewayOf(threshold, count);
   if (not_met === count) return `Always ${reaching.toLowerCase()}, whatever the judge says.`;
-  if (count === 1) {
+  if (count === 1 || negate) {
+    const { mostly, partly } = leewayOf(threshold, 1);
     const enough = partly ? "met, mostly met or partly met" : mostly ? "met or mostly met" : "fully met";
     const short = partly ? "not met" : mostly ? "only partly met" : "only mostly met";
-    return `${reaching} if the criterion is ${enough}. ${missing} if it is ${short}.`;
+    if (count === 1) return `${reaching} if the criterion is ${enough}. ${missing} if it is ${short}.`;
+    return `Fails if any criterion is ${enough}. Passes if all are ${short.replace("only", "at most")}.`;
   }
   const all = count === 2 ? "both" : `all ${count}`;
   if (mostly === 0) return `${reaching} only if ${all} are fully met.`;

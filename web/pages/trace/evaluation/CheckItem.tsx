@@ -132,7 +132,7 @@ function Skip({
       {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
       <p className="quiet">
         {skipAdvice[check.skipped]}{" "}
-        {!["no_judge", "dependency", "waiting", "not_sampled"].includes(check.skipped) &&
+        {!["no_judge", "dependency", "waiting", "not_sampled", "does_not_apply"].includes(check.skipped) &&
           !isRerunnable &&
           again}
       </p>

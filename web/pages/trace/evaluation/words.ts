@@ -43,6 +43,7 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
   budget:
     "Raise the agent’s daily budget (it resets at midnight UTC) or the quota at the judge’s provider. Then re-evaluate the trace.",
   undecided: "Make the criterion more specific, or add a reference reply.",
+  does_not_apply: "Nothing to do: the condition of each criterion does not hold for this reply.",
   not_sampled: "Raise the agent’s sampling rate to have more traces judged.",
   withheld:
     "Let the judge see tool results in the project’s privacy settings, or check the tool calls by another check.",
