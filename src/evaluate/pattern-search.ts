@@ -26,13 +26,31 @@ type Place = { start: number; end: number };
 
 /** The pattern, compiled unless it is cached. Throws BudgetSpent. */
 export function affordPattern(written: string, flags: string, budget: PatternBudget): SearchPattern {
+  return budget.timed(() => {
+    const compiled = compilePattern(written, flags);
+    const known = searched.get(compiled) ?? searchPattern(written, flags);
+    searched.set(compiled, known);
+    return known;
+  });
+}
+
+const searched = new WeakMap<Pattern, SearchPattern>();
+
+function searchPattern(written: string, flags: string): SearchPattern {
   const { source, seesInvisible } = searchedPattern(written);
-  const pattern = budget.timed(() => compilePattern(source, flags));
   const read = (text: string): ReadText => {
-    const seen = seesInvisible ? text : budget.timed(() => withoutUnseen(text));
+    const seen = seesInvisible ? text : withoutUnseenOnce(text);
     return { text: seen, placeOf: place => (seen === text ? place : placeWithUnseen(text, place)) };
   };
-  return { ...pattern, source, read };
+  return { ...compilePattern(source, flags), source, read };
+}
+
+/** The checks of a trace mostly look at the same text. */
+let latest = { text: "", seen: "" };
+
+function withoutUnseenOnce(text: string): string {
+  if (latest.text !== text) latest = { text, seen: withoutUnseen(text) };
+  return latest.seen;
 }
 
 /** Where the pattern first occurs apart from the redacted places, as far as a search within the limit finds it. */

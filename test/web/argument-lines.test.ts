@@ -41,6 +41,17 @@ suite("the arguments of tool calls", () => {
     });
   }
 
+  test("of a literal are compared field by field, as any object's", () => {
+    const literal = { filter: { $literal: { $gt: 5, $lt: 9 } } };
+    const call = tool("discount", { filter: { $gt: 6, $lt: 9 } });
+    const { actual, evidence } = checkOf({ ...assertion, expected_arguments: literal }, [root(), call]);
+    const [compared] = comparedCalls(literal, actual as Parameters<typeof comparedCalls>[1], evidence);
+    assert.deepEqual(compared!.lines, [
+      { path: "filter.$gt", state: "different", expected: 5, actual: 6 },
+      { path: "filter.$lt", state: "equal", expected: 9, actual: 9 },
+    ]);
+  });
+
   test("that match are equal", () => {
     const check = checkOf(assertion, [root(), tool("discount", { percent: 30 })]);
     assert.deepEqual(linesOf(check), [[{ path: "percent", state: "equal", expected: 30, actual: 30 }]]);

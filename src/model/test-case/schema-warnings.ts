@@ -19,7 +19,7 @@ export function schemaWarnings(schema: unknown): Issue[] {
         return [{ path: at, message: message + suggestion(value, formats) }];
       }
       if (known.has(key) || annotations.test(key)) return [];
-      const why = keywords.has(key) ? `“${key}” is unknown to draft 7` : `Unknown keyword “${key}”`;
+      const why = keywords.has(key) ? "Draft 7 does not know this keyword" : "Unknown keyword";
       return [{ path: at, message: `${why}: it has no effect.${suggestion(key, known)}` }];
     }),
   );
@@ -52,19 +52,20 @@ export const formats: ReadonlySet<string> = new Set(
 function suggestion(written: string, known: ReadonlySet<string>): string {
   if (written === "nullable") return ' Allow null by its type, such as ["string", "null"].';
   const name = plain(written);
-  const all = name.length < 3 ? [] : [...known];
-  const near = all.find(one => isNear(name, plain(one))) ?? all.find(one => plain(one).startsWith(name));
-  return near === undefined ? "" : ` Did you mean “${near}”?`;
+  if (name.length < 3 || name.length > 40) return "";
+  const most = name.length > 4 ? 2 : 1;
+  const edits = (one: string) => editsBetween(name, plain(one));
+  const near = [...known].filter(one => edits(one) <= most || plain(one).startsWith(name));
+  const [nearest] = near.sort((a, b) => edits(a) - edits(b));
+  return nearest === undefined ? "" : ` Did you mean “${nearest}”?`;
 }
 
 function plain(name: string): string {
   return name.toLowerCase().replace(/[-_\s]/g, "");
 }
 
-/** Whether at most two letters differ, or one in a short name. */
-function isNear(a: string, b: string): boolean {
-  const most = Math.min(a.length, b.length) > 3 ? 2 : 1;
-  if (Math.abs(a.length - b.length) > most) return false;
+/** How many letters have to be changed, added or left out to make one of the other. */
+function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [at, letter] of [...a].entries()) {
     const next = [at + 1];
@@ -73,5 +74,5 @@ function isNear(a: string, b: string): boolean {
     }
     row = next;
   }
-  return row[b.length]! <= most;
+  return row[b.length]!;
 }

@@ -67,6 +67,8 @@ test("an assertion of a test with several turns can be limited to one turn", asy
   await page.reload();
   await check.click();
   await eventually(async () => assert.equal(await turn.inputValue(), "2"));
+  await turn.selectOption("Each turn");
+  await eventually(async () => assert.equal(await turn.inputValue(), "each"));
   await turn.selectOption("The whole conversation");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved", { exact: true }).waitFor();

@@ -1,7 +1,9 @@
 // Warnings name what can be saved but will not work as intended, at the path of the field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { format } from "@cfworker/json-schema";
 import type { Refusal } from "../../../src/model/refusal.ts";
+import { formats } from "../../../src/model/test-case/schema-warnings.ts";
 import { wrapperNotices } from "../../../src/model/test-case/schema-wrapper.ts";
 import { parseDraft, parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { testCaseWarnings } from "../../../src/model/test-case/warnings.ts";
@@ -213,14 +215,20 @@ test("a warning says what to write instead", () => {
     "\\b knows only ASCII letters and digits, not “ü”. \\p{L} is any letter, \\p{N} any digit. Instead of \\b, write (?:^|[^\\p{L}\\p{N}]) before a word and (?:$|[^\\p{L}\\p{N}]) after it.",
   ]);
   assert.deepEqual(messagesOf({ type: "response_regex", pattern: "٣\\d" }), [
-    "\\d knows only the digits 0 to 9, not “٣”. \\p{L} is any letter, \\p{N} any digit.",
+    "\\d knows only the digits 0 to 9. \\p{N} is a digit of any script, \\P{N} anything else.",
   ]);
   assert.deepEqual(messagesOf(schemaOf({ requird: [], min: 1, format: "e-mail", whatever: 2 })), [
-    "Unknown keyword “requird”: it has no effect. Did you mean “required”?",
-    "Unknown keyword “min”: it has no effect. Did you mean “minimum”?",
+    "Unknown keyword: it has no effect. Did you mean “required”?",
+    "Unknown keyword: it has no effect. Did you mean “minimum”?",
     "“e-mail” is not a format that is checked, so any value has it. Did you mean “email”?",
-    "Unknown keyword “whatever”: it has no effect.",
+    "Unknown keyword: it has no effect.",
   ]);
+});
+
+test("the formats that are not warned of are those that are checked", () => {
+  // Of no draft, and not checked.
+  const { url: _, ...checked } = format;
+  assert.deepEqual(formats, new Set(Object.keys(checked)));
 });
 
 const inner = { type: "object", required: ["id"] };

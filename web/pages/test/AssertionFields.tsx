@@ -162,7 +162,8 @@ function ArgumentsField({ assertion, bound, onField }: ArgumentsProps) {
         hint={
           <>
             A value can be a rule: <code>{'{"$regex": "^A-"}'}</code>, <code>$in</code>, <code>$gt</code>,{" "}
-            <code>$gte</code>, <code>$lt</code>, <code>$lte</code>, <code>$exists</code>.
+            <code>$gte</code>, <code>$lt</code>, <code>$lte</code>, <code>$exists</code>. To match an object
+            with such keys: <code>{'{"$literal": {…}}'}</code>.
           </>
         }
         {...bound}
