@@ -5,7 +5,6 @@ import { after, test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { RunBudget } from "../../src/model/run/budget.ts";
-import { testCaseWarnings } from "../../src/model/test-case/warnings.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
 import { derive } from "../../src/reading/derived/derive.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
@@ -173,12 +172,11 @@ async function outcomeOf(document: object, spans: Span[]) {
 }
 
 for (const { id, document } of templates) {
-  test(`the template ${id} tells good replies from bad ones, and has no warnings`, async () => {
+  test(`the template ${id} tells good replies from bad ones`, async () => {
     const { good, bad } = replies[id]!;
     assert.ok(good.length >= 100 && bad.length >= 100, `${good.length} good, ${bad.length} bad`);
     const comeTo = (outcome: string) => async (spans: Span[]) =>
       assert.equal(await outcomeOf(document, spans), outcome, JSON.stringify(spans));
     await Promise.all([...good.map(comeTo("passed")), ...bad.map(comeTo("failed"))]);
-    assert.deepEqual(testCaseWarnings(testCase(document)), []);
   });
 }

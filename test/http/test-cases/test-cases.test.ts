@@ -184,20 +184,20 @@ test("a test case that cannot be active leaves all of them disabled, and is name
 test("validation returns the saved form, warnings and whether live traces would be evaluated, and saves nothing", async () => {
   const { id } = await makeAgent(owner);
   const draft = { name: "Refund", passiveBehavior: "always_run", threshold: 7, turns: [{ input: "a" }] };
-  const assertions = [{ type: "response_regex", pattern: "a" }];
+  const pasted = { type: "json_schema", target_node: "a", field: "b", schema: { name: "x", schema: {} } };
+  const assertions = [{ type: "response_regex", pattern: "a" }, pasted];
   const { body } = await owner.client
     .post(`/api/agents/${id}/tests/validate`, { ...draft, assertions })
     .expect(200);
   assert.deepEqual([body.valid, body.eligibility], [true, null]);
-  assert.deepEqual(body.document.assertions[0], {
-    id: "a1",
-    negate: false,
-    depends_on: [],
-    ...assertions[0],
-  });
+  const common = { negate: false, depends_on: [] };
+  assert.deepEqual(body.document.assertions, [
+    { id: "a1", ...common, ...assertions[0] },
+    { id: "a2", ...common, ...pasted, schema: {} },
+  ]);
   assert.deepEqual(
     body.warnings.map(({ path }: { path: string }) => path),
-    ["threshold"],
+    ["assertions[1].schema", "threshold"],
   );
   assert.deepEqual((await owner.client.read(`/api/agents/${id}/tests`)).items, []);
 });
