@@ -18,11 +18,12 @@ export type AnyOf<T> =
 
 const candidatesMax = 20;
 
-/** Tries the latest twenty candidates until one holds. */
+/** Tries the latest twenty candidates until one holds. Those to which the check does not apply are left out. */
 export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>): AnyOf<T> {
   const open: OpenQuestions = { semantic: [], sandbox: [] };
   const values: T[] = [];
   let skipped: (Try<T> & { kind: "skipped" }) | undefined;
+  let inapplicable: typeof skipped;
   if (candidates.length > candidatesMax) {
     const data = { values: candidates.length, max: candidatesMax };
     skipped = { kind: "skipped", skipped: "limit", reason: { code: "too_many_values", data } };
@@ -31,13 +32,15 @@ export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>):
     const tried = attempt(candidate);
     if (tried.kind === "holds") return { kind: "holds", value: tried.value };
     if (tried.kind === "fails") values.push(tried.value);
-    if (tried.kind === "skipped" && (!skipped || rankOf(tried) >= rankOf(skipped))) skipped = tried;
+    if (tried.kind === "skipped" && tried.skipped === "does_not_apply") inapplicable = tried;
+    else if (tried.kind === "skipped" && (!skipped || rankOf(tried) >= rankOf(skipped))) skipped = tried;
     if (tried.kind === "open") {
       open.semantic.push(...(tried.asked.semantic ?? []));
       open.sandbox.push(...(tried.asked.sandbox ?? []));
     }
   }
   if (open.semantic.length + open.sandbox.length > 0) return { kind: "open", ...open };
+  if (values.length === 0) skipped ??= inapplicable;
   return skipped ?? { kind: "fails", values };
 }
 

@@ -4,7 +4,7 @@ import type { RestsOn, VerdictWord } from "../../model/judge/call.ts";
 import type { SemanticAnswer, SemanticQuestion, Withheld } from "../../model/judge/judge.ts";
 import { defaultContext, type MaterialSummary, type Place } from "../../model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
-import type { Reason, ReasonData } from "../../model/run/reason.ts";
+import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
 import { hasWord } from "../../model/strip-invisible.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
@@ -29,15 +29,9 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   }
   const texts = findTexts(target_node, view, expected);
   if (!Array.isArray(texts)) return texts;
-  const evidence = texts.slice(-evidenceMax).map(placeOfText);
-  const inapplicable = texts.map(found => inapplicableBy(assertion, found, given));
-  const applicable = texts.filter((_, at) => inapplicable[at] === undefined);
-  if (applicable.length === 0) {
-    const reason = inapplicable.at(-1)!;
-    return { kind: "skipped", skipped: "does_not_apply", reason, expected, actual: null, evidence };
-  }
-  const result = anyOf(applicable, found => scoreText(assertion, found, threshold, given));
+  const result = anyOf(texts, found => scoreText(assertion, found, threshold, given));
   if (result.kind === "open") return result;
+  const evidence = texts.slice(-evidenceMax).map(placeOfText);
   const context = assertion.context ?? defaultContext;
   const summaryFor = (found: FoundText) =>
     summaryOf(materialFor(view, { found, ofSpan: target_node !== undefined }, context), context);
@@ -76,18 +70,6 @@ type Judged = { found: FoundText; answer: OkAnswer | null };
 
 function scoreOf({ answer }: Judged): number {
   return answer?.score ?? -1;
-}
-
-/** Why no criterion applies to the text; undefined if one does, or if that is not known. */
-function inapplicableBy(
-  { id }: AssertionOf<"semantic">,
-  { spanId }: FoundText,
-  { test, answers }: Context,
-): Reason | undefined {
-  const answer = answers.semantic.get(questionKey(test, id, spanId));
-  return answer && answer.code !== "ok" && answer.detail.code === "does_not_apply"
-    ? answer.detail
-    : undefined;
 }
 
 function scoreText(
@@ -194,7 +176,7 @@ function scoreData({ score, votes, criteria }: SemanticActual, threshold: number
 
 function skipCodeOf(answer: Unanswered): NonNullable<Check["skipped"]> {
   if (isWaiting(answer)) return "waiting";
-  if (answer.detail.code === "redacted") return "redacted";
+  if (answer.detail.code === "redacted" || answer.detail.code === "does_not_apply") return answer.detail.code;
   return answer.detail.code === "judge_withheld" ? "withheld" : skipCodes[answer.code];
 }
 
