@@ -13,7 +13,7 @@ export function hasWord(text: string): boolean {
   return /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u.test(text);
 }
 
-/** The text without the same characters, but with every white space. */
+/** The text as patterns read it: without these characters, but with white space and private-use characters, which fonts may show. */
 export function withoutUnseen(text: string): string {
   return text.replace(unseenRuns, "");
 }
@@ -35,7 +35,7 @@ type Place = { start: number; end: number };
 
 /** Part of a class. */
 export const unseenCharacters =
-  "\\p{Default_Ignorable_Code_Point}\\p{Co}\\uFFF9-\\uFFFB\\0-\\x08\\x0E-\\x1F\\x7F-\\x84\\x86-\\x9F";
+  "\\p{Default_Ignorable_Code_Point}\\uFFF9-\\uFFFB\\0-\\x08\\x0E-\\x1F\\x7F-\\x84\\x86-\\x9F";
 
 const unseenRuns = new RegExp(`[${unseenCharacters}]+`, "gu");
 

@@ -32,4 +32,5 @@ const byItself = new RegExp(
   "u",
 );
 const escapes = /\\(?:x([\da-fA-F]{2})|x\{([\da-fA-F]{1,6})\}|([0-7]{1,3})|[pP](?:\{\^?)?(\w+)|.)/gs;
-const unseenProperty = /^(?:C\w?|(?:Default_Ignorable|Variation|Join_Control|Bidi_Control|Noncharacter)\w*)$/;
+const unseenProperty =
+  /^(?:C[cfn]?|(?:Default_Ignorable|Variation|Join_Control|Bidi_Control|Noncharacter)\w*)$/;
