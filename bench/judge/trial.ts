@@ -3,7 +3,7 @@ import { type DecisionRule, scoreOfVerdicts } from "../../src/evaluate/semantic-
 import { evenly } from "../../src/judge/batches.ts";
 import { withRetry } from "../../src/judge/retry.ts";
 import { suspicionInInput } from "../../src/judge/scenarios.ts";
-import { classedVerdictOf, needsClass } from "../../src/judge/verdict.ts";
+import { classedVerdictOf, needsClass, writtenClass } from "../../src/judge/verdict.ts";
 import {
   classesPerCall,
   criteriaPerCall,
@@ -175,7 +175,9 @@ async function verdictsOf(
     const ask = { userInput: input, ...materialOf(one), replies: [{ id: "r1", text: reply }] };
     return callPatiently(asker, "c", () => semanticRequest({ ...ask, criteria: asked }));
   });
-  const open = criteria.filter(one => given.has(one) && needsClass([given.get(one)!], null));
+  const open = criteria.filter(
+    one => given.has(one) && needsClass([given.get(one)!], writtenClass(one.criterion)),
+  );
   const classes = await classesOf(
     asker,
     open.map(({ criterion }) => criterion),
@@ -183,7 +185,7 @@ async function verdictsOf(
   return new Map(
     [...given].map(([one, verdict]) => [
       one,
-      classedVerdictOf([verdict], null, classes.get(one.criterion) ?? unknownClass),
+      classedVerdictOf([verdict], writtenClass(one.criterion), classes.get(one.criterion) ?? unknownClass),
     ]),
   );
 }
@@ -227,10 +229,11 @@ async function scoreOf(
     for (const [[at], verdict] of found) given[at]!.push(verdict);
   }
   if (given.some(verdicts => verdicts.length < parts.length)) return null;
-  const open = criteria.filter((_, at) => needsClass(given[at]!, restsOn?.[at] ?? null));
+  const written = criteria.map((criterion, at) => writtenClass(criterion, restsOn?.[at]));
+  const open = criteria.filter((_, at) => needsClass(given[at]!, written[at]!));
   const classes = await classesOf(asker, open);
   const verdicts = criteria.map((criterion, at) =>
-    classedVerdictOf(given[at]!, restsOn?.[at] ?? null, classes.get(criterion) ?? unknownClass),
+    classedVerdictOf(given[at]!, written[at]!, classes.get(criterion) ?? unknownClass),
   );
   return scoreOfVerdicts(
     verdicts.map(({ verdict }) => verdict),

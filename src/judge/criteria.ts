@@ -2,7 +2,7 @@
 import { placesOf, rulesOf } from "../evaluate/redacted.ts";
 import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
-import { criteriaPerCall, type GivenVerdict, type RestsOn, unknownClass } from "../model/judge/call.ts";
+import { criteriaPerCall, type GivenVerdict, unknownClass } from "../model/judge/call.ts";
 import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { promptBounds } from "../model/judge/prompt-bounds.ts";
@@ -22,7 +22,7 @@ import {
 } from "./question.ts";
 import { QuoteFinder } from "./quotes.ts";
 import { withRetry } from "./retry.ts";
-import { classedVerdictOf, isFavorable, needsClass } from "./verdict.ts";
+import { classedVerdictOf, isFavorable, needsClass, writtenClass } from "./verdict.ts";
 import { failureOf, givenBy, isAnswered, spentOn, sum, tally } from "./votes.ts";
 
 /** `check` names the check whose criteria stay in one call if possible. */
@@ -78,10 +78,10 @@ export async function judgeReplies(
         const { check, criterion } = parts[0]!.content;
         const { testId, criteria, restsOn } = questions[check]!;
         const given = givenBy(parts, answers);
-        const own = restsOn?.[criteria.indexOf(criterion)] ?? null;
+        const written = writtenClass(criterion, restsOn?.[criteria.indexOf(criterion)]);
         // What is not known may be asked: an estimate includes it.
-        const mayBe = own === null && asker.context.cachedOnly === true;
-        return (given ? needsClass(given, own) : mayBe) ? [{ criterion, testId }] : [];
+        const mayBe = written.restsOn === null && asker.context.cachedOnly === true;
+        return (given ? needsClass(given, written) : mayBe) ? [{ criterion, testId }] : [];
       }),
     );
     await classifier.classify(unclear, signal);
@@ -92,10 +92,10 @@ export async function judgeReplies(
       const { criteria, restsOn } = questions[check]!;
       const given = givenBy(parts, answers);
       if (!given) return failureOf(parts, answers)!;
-      const own: RestsOn | null = restsOn?.[criteria.indexOf(criterion)] ?? null;
-      const known = needsClass(given, own) ? classifier.classOf(criterion) : unknownClass;
-      if ("code" in known) return known;
-      return classedVerdictOf(given, own, known, {
+      const written = writtenClass(criterion, restsOn?.[criteria.indexOf(criterion)]);
+      const judged = needsClass(given, written) ? classifier.classOf(criterion) : unknownClass;
+      if ("code" in judged) return judged;
+      return classedVerdictOf(given, written, judged, {
         quotesOf: one => finder.quotesOf(one, questions[check]!),
         redacted: redactedIn(check),
       });

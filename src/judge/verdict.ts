@@ -15,19 +15,29 @@ export function isOpenWithoutClass(given: GivenVerdict[]): boolean {
   );
 }
 
-/** Whether the verdict depends on its class. `own`: what its author says it rests on. */
-export function needsClass(given: GivenVerdict[], own: RestsOn | null): boolean {
-  return given.some(isInapplicable) || (own === null && isOpenWithoutClass(given));
+/** What is known of a criterion without asking the judge. `restsOn`: what its author says. */
+export function writtenClass(criterion: string, restsOn: RestsOn | null = null): CriterionClass {
+  return { restsOn, conditional: /^(?:if|unless|whenever|in case)\s/i.test(criterion.trim()) };
 }
 
-/** `own`: what the author says that the criterion rests on, which goes before the judge's class. */
+/** Whether the verdict depends on what only the judge can say of the criterion. */
+export function needsClass(given: GivenVerdict[], { restsOn, conditional }: CriterionClass): boolean {
+  return (!conditional && given.some(isInapplicable)) || (restsOn === null && isOpenWithoutClass(given));
+}
+
+/** `written` goes before the judge's class. */
 export function classedVerdictOf(
   given: GivenVerdict[],
-  own: RestsOn | null,
-  { restsOn, conditional }: CriterionClass,
+  written: CriterionClass,
+  judged: CriterionClass,
   options?: VerdictOptions,
 ): CriterionVerdict {
-  return verdictOf(conditional ? given : withoutCondition(given), own ?? restsOn, options);
+  const isConditional = written.conditional || judged.conditional;
+  return verdictOf(
+    isConditional ? given : withoutCondition(given),
+    written.restsOn ?? judged.restsOn,
+    options,
+  );
 }
 
 /** A criterion that states no condition applies to every reply, so whether it is met is undecided. */

@@ -557,7 +557,7 @@ suite("semantic checks", () => {
       verdict: criterion => (criterion.includes("refund") ? "not_applicable" : "mostly"),
     });
     const judge = judges.judgeOf(contextOf(agentId));
-    const conditional = "If the user asks for a refund, names the deadline.";
+    const conditional = "For a refund, names the deadline.";
     const outcomeOf = async (criteria: string[], more: Partial<SemanticQuestion> = {}) => {
       const [answer] = await judge.ask([semanticQuestion({ criteria, threshold: 0.3, ...more })]);
       return answer?.code === "ok" ? answer.score : answer?.detail.code;

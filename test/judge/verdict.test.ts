@@ -1,7 +1,13 @@
 // What counts of the judge's verdicts on a criterion: quotations, and replies in parts.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { classedVerdictOf, isOpenWithoutClass, needsClass, verdictOf } from "../../src/judge/verdict.ts";
+import {
+  classedVerdictOf,
+  isOpenWithoutClass,
+  needsClass,
+  verdictOf,
+  writtenClass,
+} from "../../src/judge/verdict.ts";
 import {
   type GivenVerdict,
   type RestsOn,
@@ -133,14 +139,20 @@ suite("a reply in parts", () => {
   });
 });
 
-test("“not applicable” holds only of a criterion with a condition, which is asked about even if what it rests on is known", () => {
+test("“not applicable” holds only of a criterion with a condition, by its wording or by the judge's class", () => {
   const parts = [given("not_applicable", "empty"), given("met")];
-  assert.deepEqual([needsClass(parts, "passage"), needsClass([given("met")], "passage")], [true, false]);
-  const classed = (conditional: boolean, restsOn: RestsOn | null = null) =>
-    classedVerdictOf(parts, restsOn, { restsOn: "whole", conditional });
-  assert.deepEqual([classed(true).verdict, classed(false).verdict], ["met", "cannot_tell"]);
-  assert.equal(classed(false, "passage").verdict, "met");
-  const { verdict, reason } = classedVerdictOf(parts.slice(0, 1), null, unknownClass);
+  const classed = (criterion: string, conditional: boolean, restsOn: RestsOn | null = null) =>
+    classedVerdictOf(parts, writtenClass(criterion, restsOn), { restsOn: "whole", conditional }).verdict;
+  assert.deepEqual([classed("Names it.", true), classed("Names it.", false)], ["met", "cannot_tell"]);
+  assert.equal(classed("Names it.", false, "passage"), "met");
+  assert.equal(classed("If asked, names it.", false), "met");
+  assert.equal(classed("If-then rules are explained.", false), "cannot_tell");
+  const { verdict, reason } = classedVerdictOf(parts.slice(0, 1), unknownClass, unknownClass);
   assert.equal(verdict, "cannot_tell");
   assert.match(reason, /states no condition/);
+  const asks = (criterion: string, of = parts) => needsClass(of, writtenClass(criterion, "passage"));
+  assert.deepEqual(
+    [asks("Names it."), asks("If asked, names it."), asks("Names it.", [given("met")])],
+    [true, false, false],
+  );
 });

@@ -210,7 +210,7 @@ export function obliging({
         return {
           id,
           rests_on: restsOn(criterion),
-          conditional: /^(?:If|When)\b/.test(criterion) ? "yes" : "no",
+          conditional: /^(?:If|When|For)\b/.test(criterion) ? "yes" : "no",
         };
       });
       return completion({ classes });
