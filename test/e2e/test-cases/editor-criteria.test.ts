@@ -162,7 +162,7 @@ test("strictness is explained by verdicts: the test's, or the assertion's own", 
   await one.getByLabel("Strictness (optional)").fill("0.9");
   await one.getByText("0.9: Passes even if 1 is only mostly met").waitFor();
   await one.getByLabel("Rule").selectOption("not");
-  await one.getByText("0.9: Fails even if 1 is only mostly met").waitFor();
+  await one.getByText("0.9: Fails if any criterion is fully met.").waitFor();
   await one.getByLabel("Strictness (optional)").fill("0");
   await one.getByText("Every score reaches 0, so this never passes.").waitFor();
   await page.setViewportSize({ width: 320, height: 800 });
