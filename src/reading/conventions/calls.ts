@@ -93,7 +93,7 @@ function toldIn(models: ReadSpan[]): ToldCall[] {
       // Without an id a call in the history cannot be told from a second one.
       if (id === null ? isHistory : ids.has(id)) continue;
       if (id !== null) ids.add(id);
-      found.push({ name, nameFrom: attribute, id, value: decode(sent), spanId });
+      found.push({ name, nameFrom: attribute, id, value: sent === "" ? {} : decode(sent), spanId });
     }
   }
   return found;

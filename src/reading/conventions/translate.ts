@@ -5,7 +5,7 @@ import { parseJson } from "../../model/json-text.ts";
 import { isRecord } from "../../model/record.ts";
 import type { Attributes, Span, Translation } from "../../model/trace/trace.ts";
 import { presets } from "../presets.ts";
-import { attributeOf } from "../span/conversation.ts";
+import { attributeOf, isBlank } from "../span/conversation.ts";
 import { finishReasonsKey } from "../span/finish-reasons.ts";
 import type { ReadMessage, ReadPiece } from "../span/message-parts.ts";
 import { indexOfQuestion, textIn } from "../span/messages.ts";
@@ -197,9 +197,9 @@ function isTextItself({ attribute, value }: Sourced<unknown>, span: Span): boole
   return attribute === argumentsKey && isRecord(value) && value["value"] === attributeOf(span, attribute);
 }
 
-/** Whether the value is read as documented: it is JSON, or no text. */
+/** Whether the value is read as documented: it is JSON, blank, or no text. */
 function isReadable(sent: unknown): boolean {
-  return typeof sent !== "string" || parseJson(sent) !== undefined;
+  return typeof sent !== "string" || isBlank(sent) || parseJson(sent) !== undefined;
 }
 
 /** As the documented attributes have it. */

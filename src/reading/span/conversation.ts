@@ -55,8 +55,8 @@ export function spanText(span: Span): FoundText | null {
 }
 
 /**
- * The tool calls, in the order of the spans. `arguments` is null when none were sent, and `{ value: text }` if they are
- * not JSON or exceed the allowance.
+ * The tool calls, in the order of the spans. `arguments` is null when none were sent, `{}` if their text is blank, and
+ * `{ value: text }` if it is not JSON or exceeds the allowance.
  */
 export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): ToolCall[] {
   const calls: ToolCall[] = [];
@@ -243,9 +243,10 @@ function textOfPart(part: unknown): string {
   return typeof content === "string" ? content : typeof text === "string" ? text : "";
 }
 
-/** The documented arguments of a call: parsed if they are JSON text, `{ value: text }` if they are another text. */
+/** The documented arguments of a call: parsed if they are JSON text, none if the text is blank, `{ value: text }` if it is another. */
 export function readArguments(value: unknown, allowance?: ValueAllowance): unknown {
   if (typeof value !== "string") return value ?? null;
+  if (isBlank(value)) return {};
   const parsed = parseJson(value, allowance);
   return parsed === undefined ? { value } : parsed;
 }

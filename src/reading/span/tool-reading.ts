@@ -48,8 +48,12 @@ export class SpanOfTool implements ToolReading {
   }
 
   get arguments(): Sourced<unknown> | null {
-    const given = sourced(this.#span, ...this.#places.arguments);
-    return given && argumentsIn(given);
+    const keys = this.#places.arguments;
+    const given = sourced(this.#span, ...keys);
+    if (given) return argumentsIn(given);
+    // Many servers send an empty text for a call without arguments. The documented one is read where nothing else is.
+    const empty = keys.find(key => key !== argumentsKey && attributeOf(this.#span, key) === "");
+    return empty === undefined ? null : { value: {}, spanId: this.#span.span_id, attribute: empty };
   }
 
   get result(): Sourced<unknown> | null {

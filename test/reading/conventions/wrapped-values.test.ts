@@ -147,6 +147,28 @@ for (const sent of [
   });
 }
 
+test("empty arguments are none, on the span of a tool and in a message", () => {
+  const tool = span("2", "1", "find", {
+    "openinference.span.kind": "TOOL",
+    "tool.name": "find",
+    "input.value": "",
+  });
+  const chat = span("3", "1", "chat", {
+    "openinference.span.kind": "LLM",
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "list",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": "",
+  });
+  const { calls } = readByConventions([tool, chat], ["openinference"])!;
+  assert.deepEqual(
+    calls.map(({ name, arguments: args }) => [name, args?.value]),
+    [
+      ["find", {}],
+      ["list", {}],
+    ],
+  );
+});
+
 test("arguments in messages go before documented ones that are no object", () => {
   const call = { type: "tool_call", id: "c", name: "find", arguments: { city: "Paris" } };
   const chat = span("2", "1", "chat m", {
