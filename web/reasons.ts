@@ -27,7 +27,6 @@ export const storedSentences = [
   "no_reply",
   "blank_reply",
   "failed_without_reply",
-  "no_text_in_spans",
   "turn_not_reached",
   "turn_not_in_trace",
   "no_agent_trace",
@@ -122,18 +121,20 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
     const [took, max] = durationTexts(ms, maxMs);
     return `The ${received ? "reply" : "trace"} took ${took} (${negated ? "expected more than" : "limit"} ${max}).`;
   },
-  pattern_found: ({ pattern, target, negated }) =>
-    `${quote(pattern)} was found in ${textOf(target)}${negated ? ", where it must not be" : ""}.`,
+  pattern_found: ({ pattern, target, every, negated }) =>
+    `${quote(pattern)} was found in ${textOf(target, every)}${negated ? ", where it must not be" : ""}.`,
   redacted: ({ rules }) =>
     `The privacy ${rules.length === 1 ? "rule" : "rules"} ${rules.map(quote).join(", ")} redacted a part of what this check looks at, which could have changed its outcome.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
   reply_without_words: ({ target }) =>
     `${target === undefined ? "The reply" : `A text of ${quote(target)}`} contains no words.`,
-  value_matches: ({ field, span, negated }) =>
-    `${quote(field)} of ${quote(span)} is the ${negated ? "value that it must not be" : "expected value"}.`,
+  value_matches: ({ field, span, others = 0, negated }) =>
+    `${quote(field)} of ${quote(span)} is the ${negated ? "value that it must not be" : "expected value"}${
+      others > 0 ? `, as it is in ${spansText(others)}` : ""
+    }.`,
   value_differs: ({ field, span, others, negated }) =>
     `${quote(field)} of ${quote(span)} is not the ${negated ? "value that it must not be" : "expected value"}${
-      others > 0 ? `, nor is it in ${numberText(others)} more ${others === 1 ? "span" : "spans"}` : ""
+      others > 0 ? `, nor is it in ${spansText(others)}` : ""
     }.`,
   schema_valid: ({ field, target, negated }) =>
     `${quote(field)} of the span named like ${quote(target)} ${
@@ -146,10 +147,24 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
   no_attribute: ({ target, field }) =>
     `No span named like ${quote(target)} has the attribute ${quote(field)}.`,
   no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,
-  no_steps: ({ name }) =>
-    `The trace has no steps besides its root, so it is unknown whether ${quote(name)} ran.`,
-  no_call_arguments: ({ name, calls }) =>
-    `The trace has no arguments for ${calls === 1 ? "a call" : `${numberText(calls)} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing or null.`,
+  no_text_in_spans: ({ target, without }) =>
+    `${
+      without === undefined ? "No span" : countText(without, "span")
+    } named like ${quote(target)} ${without === undefined ? "has a" : without === 1 ? "has no" : "have no"} text: gen_ai.response.text and gen_ai.output.messages are missing or blank.`,
+  not_json: ({ target, field, values }) =>
+    `${quote(field)} of ${values === 1 ? "a span" : `${numberText(values)} spans`} named like ${quote(target)} is not JSON, so it cannot be compared.`,
+  unmeasured_calls: ({ spans, calls }) =>
+    `${countText(calls, "model call")} ${calls === 1 ? "has" : "have"} no usable token usage, so the sum is unknown: ${listText(spans)}.`,
+  no_steps: ({ name, turn }) =>
+    `${traceText(turn)} has no steps besides its root, so it is unknown whether ${quote(name)} ran.`,
+  no_call_arguments: ({ name, calls, unreadable }) =>
+    unreadable
+      ? `The arguments of ${callsText(calls)} of ${quote(name)} cannot be read: gen_ai.tool.call.arguments is not the JSON object of the arguments.`
+      : `The trace has no arguments for ${callsText(calls)} of ${quote(name)}: gen_ai.tool.call.arguments is missing or null.`,
+  unread_calls: ({ name, calls }) =>
+    `Messages show ${callsText(calls)} of ${quote(name)} that could not be read.`,
+  no_messages: ({ name, turn }) =>
+    `${traceText(turn)} is a root span without messages, so it is unknown whether ${quote(name)} was called.`,
   dependency_not_passed: ({ id }) => `Depends on ${quote(id)}, which did not pass.`,
   dependency_waiting: ({ id }) => `Depends on ${quote(id)}, which is waiting for the judge.`,
   too_many_values: ({ values, max }) =>
@@ -193,6 +208,7 @@ function negatedRangeText({ min, max }: { min: number; max?: number }): string {
 
 function insteadText(instead: NonNullable<ReasonData["tool_call_count"]["instead"]>): string {
   if (instead === "other_arguments") return "the arguments differ";
+  if (instead === "unreadable_arguments") return "the arguments cannot be read";
   if (instead === "no_arguments") return "the trace has no arguments for these calls";
   if (instead === "no_calls") return "the trace has no tool calls";
   if ("called" in instead) return `called instead: ${listText(instead.called)}`;
@@ -204,6 +220,18 @@ function statusesText(expected: number | number[] | string, negated: boolean): s
   return negated ? `any but ${expected}` : String(expected);
 }
 
-function textOf(target: string | undefined): string {
-  return target === undefined ? "the reply" : `a text of ${quote(target)}`;
+function textOf(target: string | undefined, every?: true): string {
+  return target === undefined ? "the reply" : `${every ? "every" : "a"} text of ${quote(target)}`;
+}
+
+function spansText(others: number): string {
+  return `${numberText(others)} more ${others === 1 ? "span" : "spans"}`;
+}
+
+function callsText(calls: number): string {
+  return calls === 1 ? "a call" : `${numberText(calls)} calls`;
+}
+
+function traceText(turn: number | undefined): string {
+  return turn === undefined ? "The trace" : `Turn ${numberText(turn)}`;
 }

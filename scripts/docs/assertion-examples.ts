@@ -50,7 +50,9 @@ export const examples: Record<AssertionType, Example> = {
       'In place of a value: `{"$regex"}`, `{"$in"}`, `{"$gt"}`, `{"$gte"}`, `{"$lt"}`, `{"$lte"}` or `{"$exists"}`. A text that is a number, such as `"5000"`, is compared as one by `$gt` and its like, and `$regex` reads a number as text.',
       'An object with such names as its own fields is written `{"$literal": {"$gt": 5}}`: nothing in it is an operator.',
       'To forbid a call: `"negate": true`, or `"min": 0, "max": 0`.',
-      "A call without `gen_ai.tool.call.arguments`, or with `null` there, has none of the expected ones. Where the check would pass because of that, it is missing instrumentation.",
+      '`$gt`, `$gte`, `$lt` and `$lte` also compare a number that was sent as text, such as `"5000"`. Arguments sent as an empty text are `{}`.',
+      "Arguments that are missing or cannot be read (cut-off JSON, Python's `repr`, JSON within JSON, a list, `{ args, kwargs }`) never match. With `negate` or `max`, the check is missing instrumentation if they could change its outcome.",
+      "If messages after the user's last one show a call of the tool that is not among the trace's tool calls, the check is missing instrumentation, negated or not, unless that call could not change its outcome. So is a check of a trace that is a root span without messages.",
     ],
   },
   token_limit: {
@@ -58,7 +60,10 @@ export const examples: Record<AssertionType, Example> = {
     assertion: { type: "token_limit", max_total: 4000, max_output: 500 },
     passes: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 80 })],
     fails: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 900 })],
-    notes: ["If the trace has no token count for a limit, the result is missing instrumentation."],
+    notes: [
+      "If the trace has no token count for a limit, the result is missing instrumentation.",
+      "The tokens are those of the root span, else the sum of the others. If a model call has no usable count to add, the check fails if the others exceed the limit already; otherwise it is missing instrumentation, and names the calls.",
+    ],
   },
   http_status: {
     about:
@@ -84,6 +89,8 @@ export const examples: Record<AssertionType, Example> = {
       "`\\s` is any Unicode white space, such as a no-break space, and `i` ignores case in every script. `\\w`, `\\d` and `\\b` know ASCII only: `\\p{L}` is any letter, `\\p{N}` any digit. The editor warns where that matters.",
       "Invisible characters, such as a zero-width space, do not count, in the text or in the pattern. A pattern that names one, such as `\\u200B`, finds it.",
       "The engine takes linear time: it has no look-around and no back-references.",
+      'With `target_node`, one span that matches is enough; with `match: "all"`, each must. With `negate`, none may match, or with `match: "all"`, at least one must not.',
+      "Where none may match or all must, a span without a text makes the check missing instrumentation, unless another span decides it.",
     ],
   },
   semantic: {
@@ -92,6 +99,9 @@ export const examples: Record<AssertionType, Example> = {
     assertion: { type: "semantic", criteria: ["The reply names the day of delivery."] },
     passes: reply("It arrives on Tuesday."),
     fails: reply("It is on its way."),
+    notes: [
+      'With `target_node`, the text of each span must reach the threshold; with `match: "any"`, that of one is enough. With `negate`, none may reach it, or with `match: "all"`, at least one must not.',
+    ],
   },
   json_match: {
     about:
@@ -104,11 +114,15 @@ export const examples: Record<AssertionType, Example> = {
     },
     passes: [request({}), { name: "Post reply", attributes: { "helpdesk.posted": true } }],
     fails: [request({}), { name: "Post reply", attributes: { "helpdesk.posted": false } }],
-    notes: ["Fails if no span has that name, or none of them has the attribute."],
+    notes: [
+      "Fails if no span has that name, or none of them has the attribute.",
+      'One span with this value is enough; with `match: "all"`, each that has the attribute must have it. With `negate`, none may, or with `match: "all"`, at least one must not.',
+      "With `negate`, text that is not JSON is missing instrumentation, unless a text is expected or another span decides the check.",
+    ],
   },
   json_schema: {
     about:
-      "Passes if a span whose name contains `target_node` has the attribute `field` and its JSON is valid by `schema` (draft 2020-12, or 7 by `$schema`).",
+      "Passes if the JSON in the attribute `field` of all spans whose name contains `target_node` is valid by `schema` (draft 2020-12, or 7 by `$schema`).",
     assertion: {
       type: "json_schema",
       target_node: "classify",
@@ -121,6 +135,8 @@ export const examples: Record<AssertionType, Example> = {
       { name: "Classify ticket", attributes: { "workflow.output": '{"priority":"high"}' } },
     ],
     notes: [
+      'Each span that has the attribute must be valid; with `match: "any"`, one is enough. With `negate`, none may be valid, or with `match: "all"`, at least one must be invalid.',
+      "Text that is not JSON is invalid. With `negate` it is missing instrumentation, unless another span decides the check.",
       "`$ref` can refer to places in the schema: `#/$defs/name`, an `$anchor`, or the schema's own `$id`. Other references are rejected when the test is saved.",
       "`pattern` and `patternProperties` run on a linear-time engine, as in `response_regex`: look-around and back-references are rejected when the test is saved. `\\s` and `\\S` are those of JavaScript.",
       'A schema in the wrapper of a model provider\'s request, such as `{ "name", "strict", "schema" }`, is taken out of it. Keywords and formats that JSON Schema does not know have no effect; the editor warns of them.',

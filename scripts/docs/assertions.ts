@@ -36,6 +36,11 @@ const fieldTexts: Record<string, string> = {
   pattern: "A regular expression.",
   flags: "Any of `i`, `m`, `s`.",
   target_node: "Part of the name of the spans to look at.",
+  "response_regex.match": "With `target_node`: how many of the spans must match. Default: `any`.",
+  "json_match.match": "How many of the spans must match. Default: `any`.",
+  "semantic.match":
+    "With `target_node`: how many of the spans must reach the threshold. Default: `all`; with `negate`, `any`.",
+  "json_schema.match": "How many of the spans must be valid. Default: `all`; with `negate`, `any`.",
   criteria: "One question about the reply, or several.",
   rests_on: "What shows that a criterion is met: `passage`, `whole` or `absence`; else the judge is asked.",
   reference: "A good reply in your own words.",

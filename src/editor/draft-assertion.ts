@@ -122,7 +122,7 @@ function byValue(
           : { type: "object", required: [key], properties: { [key]: inner } },
       { const: value },
     );
-    return [{ type: "json_schema", target_node: target, field, schema }];
+    return [{ type: "json_schema", target_node: target, field, schema, match: "any" }];
   }
   const parsed = typeof value === "string" && /^\s*[[{]/.test(value) ? parseJson(value) : undefined;
   return [...(parsed === undefined ? [] : [parsed]), value].map(expected_value => ({

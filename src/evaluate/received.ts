@@ -29,7 +29,11 @@ export function withReceived({ trace, derived }: Turn, received: Received): Turn
     trace: {
       ...trace,
       ...(redactions.length > 0 && { redactions: [...(trace.redactions ?? []), ...redactions] }),
-      received: { time: !isInTrace, ...(!isInTrace && received.text !== null && { reply: true as const }) },
+      received: {
+        time: !isInTrace,
+        ...(!isInTrace && received.text !== null && { reply: true as const }),
+        ...(error && { failed: true as const }),
+      },
     },
     derived: {
       ...derived,

@@ -2,38 +2,62 @@
 
 import type { Reason } from "../model/run/reason.ts";
 import { receivedAttributes } from "../model/run/received.ts";
+import { type AssertionOf, matchOf } from "../model/test-case/assertion.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
 import { attributeOf } from "../reading/span/conversation.ts";
-import { distinct } from "./any-of.ts";
-import { namesOf, placesOfSpans } from "./evidence.ts";
+import { distinct } from "./all-or-any.ts";
+import { namesOf, placeOf, placesOfSpans } from "./evidence.ts";
 import { evidenceMax, shortName, someNames } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
 import type { TraceView } from "./trace-view.ts";
 
 type Absent = Finding & { kind: "absent" };
 
-/** The texts that a text check looks at, each once. */
-export function findTexts(
-  target: string | undefined,
-  view: TraceView,
-  expected: unknown,
-): FoundText[] | Absent {
+/** The texts that a text check looks at, each once, and the spans that have none although the target names them. */
+export type Texts = { texts: FoundText[]; without: Span[] };
+
+export function findTexts(target: string | undefined, view: TraceView, expected: unknown): Texts | Absent {
   if (target === undefined) {
-    const { judgedText, failed } = view.derived;
-    if (judgedText) return [judgedText];
+    const { judgedText } = view.derived;
+    if (judgedText) return { texts: [judgedText], without: [] };
     const isBlank = view.received?.reply === true;
     const evidence = view.rootWithout(isBlank ? receivedAttributes.reply : "gen_ai.response.text");
     const code = isBlank ? "blank_reply" : "no_reply";
-    return failed
+    return view.hasAgentFailed
       ? absent("failed", { code: "failed_without_reply" }, expected, { evidence })
       : absent("missing_instrumentation", { code }, expected, { evidence });
   }
   const spans = view.spansNamed(target);
   if (spans.length === 0) return noSpanNamed(target, view, expected);
   const texts = distinct(view.textsNamed(target), ({ text }) => text);
-  if (texts.length > 0) return texts;
+  if (texts.length > 0) return { texts, without: view.untoldIn(target) };
   const reason = { code: "no_text_in_spans", data: { target: shortName(target) } } as const;
   return absent("missing_instrumentation", reason, expected, placesWithout(spans, "gen_ai.response.text"));
+}
+
+/**
+ * Missing instrumentation where a span without a text could change what the other texts come to: none may hold, or all must.
+ * Null: it could not.
+ */
+export function unlessUntold(
+  assertion: AssertionOf<"response_regex" | "semantic">,
+  { without }: Texts,
+  holds: boolean,
+  expected: unknown,
+): Absent | null {
+  if (without.length === 0 || assertion.target_node === undefined) return null;
+  const match = matchOf(assertion);
+  if (holds === (match === "any") || (match === "any" && !assertion.negate)) return null;
+  const data = { target: shortName(assertion.target_node), without: without.length };
+  const places = placesWithout(without, "gen_ai.response.text");
+  return absent("missing_instrumentation", { code: "no_text_in_spans", data }, expected, places);
+}
+
+/** Missing instrumentation: values of these spans are no JSON, and could be what the check forbids. */
+export function notJson(target: string, field: string, spans: Span[], expected: unknown): Absent {
+  const data = { target: shortName(target), field: shortName(field), values: spans.length };
+  const evidence = spans.slice(0, evidenceMax).map(span => placeOf(span, field));
+  return absent("missing_instrumentation", { code: "not_json", data }, expected, { evidence });
 }
 
 /** The spans that the target names and that have the attribute. */

@@ -1,8 +1,8 @@
 // The turns of a manual run: joined into one conversation to evaluate, or looked at one by one.
 
 import type { Result, SemanticActual } from "../model/run/run.ts";
-import type { Assertion } from "../model/test-case/assertion.ts";
-import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace/trace.ts";
+import { type Assertion, matchOf } from "../model/test-case/assertion.ts";
+import type { Derived, FoundText, MergedTrace, TokenSpans, Turn } from "../model/trace/trace.ts";
 import type { Context } from "./check-context.ts";
 import type { Finding } from "./finding.ts";
 
@@ -27,6 +27,7 @@ export function joinTurns(given: Turn[]): Turn {
       received: {
         time: turns.every(turn => turn.trace.received?.time),
         ...(last.trace.received.reply && { reply: true as const }),
+        ...(last.trace.received.failed && { failed: true as const }),
       },
     }),
   };
@@ -49,11 +50,8 @@ export function joinTurns(given: Turn[]): Turn {
     spanCount: trace.spans.length,
     toolCalls: all.flatMap(({ toolCalls }) => toolCalls),
     modelCalls: all.flatMap(({ modelCalls }) => modelCalls),
-    tokenSpans: {
-      input: all.flatMap(({ tokenSpans }) => tokenSpans.input),
-      output: all.flatMap(({ tokenSpans }) => tokenSpans.output),
-      reasoning: all.flatMap(({ tokenSpans }) => tokenSpans.reasoning),
-    },
+    tokenSpans: joined(all.map(({ tokenSpans }) => tokenSpans)),
+    unmeasured: joined(all.map(({ unmeasured }) => unmeasured)),
     notices: [...new Set(all.flatMap(({ notices }) => notices))],
     otherConvention: all.find(({ otherConvention }) => otherConvention)?.otherConvention ?? null,
   };
@@ -134,22 +132,27 @@ function isFailed(negate: boolean) {
 /** The finding; missing instrumentation where a trace that the agent did not send could have changed it. */
 export function unlessUnseen(assertion: Assertion, { view }: Context, finding: Finding): Finding {
   if (!view.isObserved || (finding.kind !== "compared" && finding.kind !== "absent")) return finding;
-  if (!dependsOnUnseen(assertion, finding.kind === "compared" && finding.holds)) return finding;
+  if (!dependsOnUnseen(assertion, finding.kind === "compared" ? finding.holds : null)) return finding;
   const { expected, actual, evidence } = finding;
   const reason = { code: "no_agent_trace" } as const;
   return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual, evidence };
 }
 
-function dependsOnUnseen(assertion: Assertion, holds: boolean): boolean {
+/** `holds`: null where nothing was compared. */
+function dependsOnUnseen(assertion: Assertion, holds: boolean | null): boolean {
   switch (assertion.type) {
     case "tool_call":
     case "node_call":
       return !holds || assertion.max !== undefined;
     case "token_limit":
-      return holds;
+      return holds === true;
     default:
-      // Any span of that name satisfies the check, and one may not have been sent.
-      return "target_node" in assertion && assertion.target_node !== undefined && !holds;
+      // A span of that name may not have been sent: one is enough for the check, or one is enough against it.
+      return (
+        "target_node" in assertion &&
+        assertion.target_node !== undefined &&
+        holds !== (matchOf(assertion) === "any")
+      );
   }
 }
 
@@ -173,11 +176,8 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
     derived: {
       ...derived,
       rootSpanId: idOrNull(derived.rootSpanId),
-      tokenSpans: {
-        input: derived.tokenSpans.input.map(id),
-        output: derived.tokenSpans.output.map(id),
-        reasoning: derived.tokenSpans.reasoning.map(id),
-      },
+      tokenSpans: mapped(derived.tokenSpans, id),
+      unmeasured: mapped(derived.unmeasured, id),
       httpStatus: derived.httpStatus && at(derived.httpStatus),
       userInput: text(derived.userInput),
       responseText: text(derived.responseText),
@@ -188,6 +188,15 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
       })),
     },
   };
+}
+
+function joined(all: TokenSpans[]): TokenSpans {
+  const of = (kind: keyof TokenSpans) => all.flatMap(one => one[kind]);
+  return { input: of("input"), output: of("output"), reasoning: of("reasoning") };
+}
+
+function mapped({ input, output, reasoning }: TokenSpans, id: (own: string) => string): TokenSpans {
+  return { input: input.map(id), output: output.map(id), reasoning: reasoning.map(id) };
 }
 
 function placed<P extends { spanId: string; turn?: number }>(place: P): P {

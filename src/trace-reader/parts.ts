@@ -139,6 +139,7 @@ export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
     models: __,
     modelCalls,
     tokenSpans: ___,
+    unmeasured: ____,
     ...values
   } = derived;
   const { calls, ...cost } = costOfTrace(modelCalls, prices);

@@ -159,6 +159,7 @@ test("a part of any other attribute becomes a schema that asks for this part alo
     target_node: "cart",
     field: "app.order",
     schema: { type: "object", required: ["total"], properties: { total: { const: 12.5 } } },
+    match: "any",
   });
 });
 

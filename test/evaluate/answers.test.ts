@@ -180,7 +180,7 @@ suite("semantic checks", () => {
       root(),
       ...["a", "b", "a", "c"].map(text => span({ attributes: { "gen_ai.response.text": text } })),
     ];
-    const fields = { assertions: [{ ...polite, target_node: "step" }] };
+    const fields = { assertions: [{ ...polite, target_node: "step", match: "any" }] };
     const { result, rounds } = judged(fields, spans, {
       semantic: response => scored(response === "b" ? 0.8 : 0.1),
     });
@@ -349,7 +349,7 @@ suite("schemas and costly patterns", () => {
 
   test("one valid value of several is enough, and same values are validated once", () => {
     const several = [root(), ...["1", "{}", "1"].map(o => span({ attributes: { o } }))];
-    const { result, rounds } = judged({ assertions: [shaped] }, several, {
+    const { result, rounds } = judged({ assertions: [{ ...shaped, match: "any" }] }, several, {
       sandbox: text => ({ state: "ok", holds: text === "{}", faults: [] }),
     });
     assert.deepEqual([result.checks[0]?.outcome, rounds], ["passed", [["schema", "schema"]]]);
@@ -369,11 +369,12 @@ suite("schemas and costly patterns", () => {
     });
   }
 
-  test("a value too long to be validated is skipped, unless another one is valid", () => {
+  test("a value too long to be validated is skipped, unless another one is enough", () => {
     const long = span({ attributes: { o: "x".repeat(1_000_001) } });
     assert.equal(onlyCheck({ assertions: [shaped] }, [root(), long]).skipped, "limit");
     assert.equal(
-      onlyCheck({ assertions: [shaped] }, [...spans, long], { sandbox: () => valid }).outcome,
+      onlyCheck({ assertions: [{ ...shaped, match: "any" }] }, [...spans, long], { sandbox: () => valid })
+        .outcome,
       "passed",
     );
   });
@@ -431,10 +432,11 @@ suite("schemas and costly patterns", () => {
       return { state: "ok", holds: false, faults: [] };
     };
     const outcomeOf = ({ outcome, skipped }: Check) => [outcome, skipped];
-    assert.deepEqual(outcomeOf(onlyCheck({ assertions: [shaped] }, many, { sandbox })), ["skipped", "limit"]);
+    const anyShaped = { assertions: [{ ...shaped, match: "any" }] };
+    assert.deepEqual(outcomeOf(onlyCheck(anyShaped, many, { sandbox })), ["skipped", "limit"]);
     assert.deepEqual([seen.length, seen[0], seen.at(-1)], [20, "10", "29"]);
     const [top, ...values] = many;
-    const twenty = onlyCheck({ assertions: [shaped] }, [top!, ...values.slice(10)], { sandbox });
+    const twenty = onlyCheck(anyShaped, [top!, ...values.slice(10)], { sandbox });
     assert.deepEqual(outcomeOf(twenty), ["failed", undefined]);
   });
 

@@ -58,6 +58,7 @@ const cases: Case[] = [
   [{ $literal: { b: { $in: [1], $literal: 2 } } }, { b: { $in: [1], $literal: 2 } }, true, true],
   [{ a: { $literal: null } }, {}, false, false],
   [{ a: [{ $literal: { $x: 1 } }, { $gt: 1 }] }, { a: [{ $x: 1 }, 2] }, true, true],
+  [{ a: { $gt: -1, $lt: 0 } }, { a: " -.5e0 " }, true, true],
   [{ a: { $gte: 1, $lt: 5 } }, { a: 5 }, false, false],
   [{ a: { $exists: true } }, { a: null }, true, true],
   [{ a: { $exists: true } }, {}, false, false],

@@ -58,7 +58,11 @@ const hold: Case[] = [
     named("other"),
   ],
   ["tool_call: exactly this name", { type: "tool_call", expected_name: "refund" }, [root(), tool("refund")]],
-  ["tool_call: never, as asked", { type: "tool_call", expected_name: "refund", min: 0, max: 0 }, [root()]],
+  [
+    "tool_call: never, as asked",
+    { type: "tool_call", expected_name: "refund", min: 0, max: 0 },
+    named("other"),
+  ],
   [
     "tool_call: within the range",
     { type: "tool_call", expected_name: "a", min: 2, max: 3 },
@@ -261,7 +265,7 @@ const fall: Case[] = [
     { type: "tool_call", expected_name: "refund" },
     [root(), tool("refund_all")],
   ],
-  ["tool_call: no tool calls at all", { type: "tool_call", expected_name: "refund" }, [root()]],
+  ["tool_call: no tool calls at all", { type: "tool_call", expected_name: "refund" }, named("other")],
   ["tool_call: other arguments", args({ amount: 5 }), [root(), tool("refund", { amount: "5" })]],
   [
     "tool_call: more arguments than exactly these",
@@ -334,7 +338,7 @@ const fall: Case[] = [
   [
     "json_match: text is no number",
     { type: "json_match", target_node: "step", field: "n", expected_value: 5 },
-    holding("step", { n: "five" }),
+    holding("step", { n: '"five"' }),
   ],
   [
     "json_match: one key more",

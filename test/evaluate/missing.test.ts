@@ -9,6 +9,16 @@ import { assertRendered, checkOf, root, span, tool } from "./makers.ts";
 const broken = root({}, { status: { code: 2 } });
 const silent = span({ name: "llm" });
 const schema = { type: "object" };
+const call = (input?: unknown, output?: unknown, fields: Partial<Span> = {}) =>
+  span({
+    name: "chat",
+    attributes: {
+      "gen_ai.request.model": "m",
+      ...(input === undefined ? {} : { "gen_ai.usage.input_tokens": input }),
+      ...(output === undefined ? {} : { "gen_ai.usage.output_tokens": output }),
+    },
+    ...fields,
+  });
 
 const cases: [
   name: string,
@@ -200,6 +210,27 @@ const cases: [
     /has the attribute "f"/,
   ],
   [
+    "token_limit where a model call tells no usage",
+    { type: "token_limit", max_total: 50 },
+    [root(), call(10, 5), call()],
+    "missing_instrumentation",
+    /^1 model call has no usable token usage, so the sum is unknown: "chat"\.$/,
+  ],
+  [
+    "token_limit where a model call tells usage that cannot be read",
+    { type: "token_limit", max_input: 50 },
+    [root(), call(10, 5), call("n/a", -1)],
+    "missing_instrumentation",
+    /1 model call has no usable token usage/,
+  ],
+  [
+    "token_limit where a model call tells one side alone",
+    { type: "token_limit", max_output: 50 },
+    [root(), call(10, 5), call(10)],
+    "missing_instrumentation",
+    /1 model call has no usable token usage/,
+  ],
+  [
     "any check of a trace without spans",
     { type: "node_call", expected_name: "x" },
     [],
@@ -230,6 +261,47 @@ suite("missing", () => {
       checkOf({ type: "node_call", expected_name: "conv", negate: true }, [root()]).outcome,
       "failed",
     );
+  });
+
+  test("what model calls tell decides where they exceed the limit, or all that were made tell it", () => {
+    const limit = (max: number, ...spans: Span[]) =>
+      checkOf({ type: "token_limit", max_total: max }, spans).outcome;
+    assert.equal(limit(14, root(), call(10, 5), call()), "failed");
+    assert.equal(
+      limit(15, root({ "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5 }), call()),
+      "passed",
+    );
+    assert.equal(
+      limit(
+        15,
+        root(),
+        call(10, 5),
+        call(undefined, undefined, broken.status ? { status: broken.status } : {}),
+      ),
+      "passed",
+    );
+    const agent = span({
+      span_id: "agent",
+      attributes: { "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5 },
+    });
+    assert.equal(limit(15, root(), agent, call(undefined, undefined, { parent_span_id: "agent" })), "passed");
+    const none = { "gen_ai.usage.input_tokens": 0, "gen_ai.usage.output_tokens": 0 };
+    assert.equal(limit(14, root(none), call(10, 5)), "failed");
+    assert.equal(limit(14, root(none)), "passed");
+    const reasoned = { ...call(10, 5), span_id: "r" };
+    reasoned.attributes["gen_ai.usage.reasoning.output_tokens"] = 3;
+    const thought = { type: "token_limit", max_reasoning: 3 };
+    assert.equal(checkOf(thought, [root(), reasoned, call(10, 5)]).outcome, "passed");
+    assert.equal(checkOf(thought, [root(), reasoned, call()]).outcome, "missing_instrumentation");
+  });
+
+  test("a step that failed below a root that did not was handled: no reply is missing", () => {
+    const failed = span({ name: "search", status: { code: 2 } });
+    for (const negate of [false, true]) {
+      const regex = { type: "response_regex", pattern: "a", negate };
+      assert.equal(checkOf(regex, [root(), failed]).outcome, "missing_instrumentation");
+      assert.equal(checkOf(regex, [broken, failed]).outcome, "failed");
+    }
   });
 
   test("a failed trace that did reply is judged by its reply", () => {
@@ -266,6 +338,13 @@ suite("missing", () => {
       "missing_instrumentation",
       /2 calls of "refund"/,
     ],
+    [
+      "with max, one could be the one that is wanted",
+      { max: 1 },
+      [{ amount: 4 }, undefined],
+      "missing_instrumentation",
+      /a call of "refund"/,
+    ],
     ["with max, they could not", { max: 2 }, [{ amount: 5 }, undefined], "passed", /1 call of "refund"/],
     [
       "a forbidden call is found beside one",
@@ -286,6 +365,54 @@ suite("missing", () => {
       assertRendered(check);
     });
   }
+
+  const unreadable: [what: string, sent: unknown][] = [
+    ["cut JSON", '{"amount": 5'],
+    ["a Python dict", "{'amount': 5}"],
+    ["a Python call", "refund(amount=5)"],
+    ["named values", "amount=5, to='x'"],
+    ["JSON in JSON", JSON.stringify('{"amount": 5}')],
+    ["a list", [{ amount: 5 }]],
+    ["a list as text", "[5]"],
+    ["a number", 5],
+    ["keyword arguments", { kwargs: { amount: 5 } }],
+    ["positional arguments", '{"args": [5], "kwargs": {}}'],
+    ["an object one level deeper", { input: '{"amount": 5}' }],
+  ];
+  for (const [what, sent] of unreadable) {
+    test(`tool_call: ${what} in place of the arguments is not absent`, () => {
+      const spans = [root(), tool("refund", sent)];
+      for (const fields of [{ negate: true }, { min: 0, max: 0 }, { max: 1 }]) {
+        const check = checkOf({ ...forbidden, ...fields }, spans);
+        assert.equal(check.outcome, "missing_instrumentation", check.reason);
+        assert.match(check.reason, /^The arguments of a call of "refund" cannot be read/);
+        assertRendered(check);
+      }
+      const wanted = checkOf(forbidden, spans);
+      assert.equal(wanted.outcome, "failed");
+      assert.match(wanted.reason, /the arguments cannot be read/);
+      // The name is read.
+      const { expected_arguments: _, ...named } = forbidden;
+      assert.equal(checkOf({ ...named, negate: true }, spans).outcome, "failed");
+    });
+  }
+
+  test("tool_call: arguments that were read are absent where they are", () => {
+    const outcomeOf = (expected_arguments: unknown, sent: unknown) =>
+      checkOf({ ...forbidden, expected_arguments, negate: true }, [root(), tool("refund", sent)]).outcome;
+    for (const [expected, sent] of [
+      [{ amount: 5 }, ""],
+      [{ amount: 5 }, " "],
+      [{ amount: 5 }, { input: "hello" }],
+      [{ value: "six" }, "five"],
+      [{ kwargs: { a: 1 } }, { kwargs: { a: 2 } }],
+      [[1], [2]],
+    ])
+      assert.equal(outcomeOf(expected, sent), "passed", JSON.stringify(sent));
+    assert.equal(outcomeOf({ value: "5" }, '{"value": "5'), "missing_instrumentation");
+    const exact = { ...forbidden, expected_arguments: {}, arguments_mode: "exact" };
+    assert.equal(checkOf(exact, [root(), tool("refund", "")]).outcome, "passed");
+  });
 
   test("tool_call shows the calls without arguments", () => {
     const { actual, evidence } = checkOf({ ...forbidden, negate: true }, [root(), tool("refund")]);

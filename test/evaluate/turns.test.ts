@@ -70,7 +70,7 @@ test("tokens of turns that say none are not invented, and a turn without times l
 
 test("an assertion without a turn sees the whole conversation", () => {
   const [calls, status] = outcomesOf(
-    [turn("one", 200, ["find"]), turn("two", 200, ["find"]), turn("three", 201)],
+    [turn("one", 200, ["find"]), turn("two", 200, ["find"]), turn("three", 201, ["book"])],
     [
       { type: "tool_call", expected_name: "find", min: 2, max: 2 },
       { type: "http_status", expected_status: 201 },
@@ -80,7 +80,7 @@ test("an assertion without a turn sees the whole conversation", () => {
   assert.equal(status?.outcome, "passed");
 });
 
-test("node_call is missing instrumentation where no turn shows a step beside its root", () => {
+test("node_call is missing instrumentation where a turn shows no step beside its root that could decide", () => {
   const assertions = [
     { type: "node_call", expected_name: "search" },
     { type: "node_call", expected_name: "search", negate: true },
@@ -92,16 +92,18 @@ test("node_call is missing instrumentation where no turn shows a step beside its
     outcomesOf([turn("one", 200, ["find"]), turn("two", 200)], assertions).map(({ outcome }) => outcome),
     [unseen, unseen, unseen, "passed"],
   );
-  const trace = traceOf(root(), span());
-  const withStep = { trace, derived: derive(trace) };
+  const trace = traceOf(root(), span({ name: "search" }), span({ name: "search" }));
+  const withSteps = { trace, derived: derive(trace) };
   assert.deepEqual(
-    outcomesOf([turn("one", 200), withStep], assertions).map(({ outcome }) => outcome),
-    ["failed", "passed", "passed", "passed"],
+    outcomesOf([turn("one", 200), withSteps], assertions).map(({ outcome }) => outcome),
+    ["passed", "failed", "failed", "passed"],
   );
+  const [check] = outcomesOf([turn("one", 200), withSteps], [{ ...assertions[0]!, min: 3 }]);
+  assert.match(check!.reason, /^Turn 1 has no steps/);
 });
 
 test("an assertion with a turn sees that turn alone", () => {
-  const turns = [turn("one", 200, ["find"]), turn("two", 404), turn("three", 201, ["book"])];
+  const turns = [turn("one", 200, ["find"]), turn("two", 404, ["look"]), turn("three", 201, ["book"])];
   const assertions = [
     { type: "tool_call", expected_name: "find", max: 1, turn: 1 },
     { type: "tool_call", expected_name: "find", min: 0, max: 0, turn: 2 },

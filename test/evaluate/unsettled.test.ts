@@ -42,7 +42,7 @@ suite("a run", () => {
   });
 
   test("does not wait for an answer on which nothing depends", () => {
-    const anyOfTwo = [{ assertions: [{ ...polite, target_node: "step" }] }];
+    const anyOfTwo = [{ assertions: [{ ...polite, target_node: "step", match: "any" }] }];
     const oneWaits = (other: number) => (reply: string) => (reply === "Hello" ? waiting : scored(other));
     assert.equal(isWaiting(judged(anyOfTwo, oneWaits(1))), false);
     assert.equal(isWaiting(judged(anyOfTwo, oneWaits(0))), true);

@@ -294,6 +294,24 @@ const table: [Fields, outcome: string, rule: string, found: string][] = [
     "Not found:",
   ],
   [
+    { type: "response_regex", pattern: "sorry", target_node: "conversation", match: "all", negate },
+    "passed",
+    "Not every text of a span with conversation in its name may match sorry.",
+    "Not found:",
+  ],
+  [
+    { ...refund, match: "all" },
+    "passed",
+    'output of every span with classify in its name must be {"category":"refund","priority":9}.',
+    "Found in “classify request”.",
+  ],
+  [
+    { ...refund, match: "all", negate },
+    "failed",
+    'output of at least one span with classify in its name must not be {"category":"refund","priority":9}.',
+    "Found in “classify request”.",
+  ],
+  [
     refund,
     "passed",
     'output of a span with classify in its name must be {"category":"refund","priority":9}.',
@@ -325,7 +343,12 @@ suite("the sentences of a check", () => {
   }
 
   for (const [fields, holds, rule, found] of [
-    [schema("object"), true, "must match the schema.", "A value matches."],
+    [
+      schema("object"),
+      true,
+      "of every span with classify in its name must match the schema.",
+      "A value matches.",
+    ],
     [schema("array"), false, "must match the schema.", "The value does not match:"],
     [{ ...schema("object"), negate }, true, "may match the schema.", "A value matches."],
     [{ ...schema("array"), negate }, false, "may match the schema.", "The value does not match:"],

@@ -2,14 +2,15 @@
 
 import { isLongInteger } from "../../model/long-integers.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
+import { type AssertionOf, matchOf } from "../../model/test-case/assertion.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { attributeOf } from "../../reading/span/conversation.ts";
-import { anyOf, distinct, type Try } from "../any-of.ts";
+import { allOrAny, distinct, type Try } from "../all-or-any.ts";
 import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOf } from "../evidence.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import { mayBeAnyJson, pseudonym, type RedactedPlace, redacted } from "../redacted.ts";
-import { findHolders } from "../targets.ts";
+import { findHolders, notJson } from "../targets.ts";
 
 export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   const { target_node, field, schema } = assertion;
@@ -25,13 +26,26 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
     ({ text }) => text,
   );
   const printed = JSON.stringify(schema);
-  const result = anyOf(candidates, candidate => validate(assertion.id, printed, candidate, context));
+  const result = allOrAny(matchOf(assertion), candidates, candidate =>
+    unlessUnread(assertion, candidate, validate(assertion.id, printed, candidate, context), context),
+  );
   if (result.kind === "open") return result;
-  const evidence = candidates.slice(-evidenceMax).map(({ span }) => placeOf(span, field));
-  if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
+  if (result.kind === "unread") {
+    return notJson(
+      target_node,
+      field,
+      result.values.map(({ span }) => span),
+      expected,
+    );
+  }
+  const placesOf = (some: { span: Span }[]) =>
+    some.slice(-evidenceMax).map(({ span }) => placeOf(span, field));
+  if (result.kind === "skipped") {
+    return { ...result, expected, actual: null, evidence: placesOf(candidates) };
+  }
   const where = { field: shortName(field), target: shortName(target_node) };
   if (result.kind === "holds") {
-    const { span } = result.value;
+    const { span } = result.values.at(-1)!;
     const actual = excerpt(attributeOf(span, field));
     return {
       kind: "compared",
@@ -39,7 +53,7 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
       reason: { code: "schema_valid", data: where },
       expected,
       actual,
-      evidence: [placeOf(span, field)],
+      evidence: placesOf(result.values),
     };
   }
   const { span, faults } = result.values.at(-1)!;
@@ -52,9 +66,20 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
     },
     expected,
     actual: { value: excerpt(attributeOf(span, field)), faults },
-    evidence,
+    evidence: placesOf(result.values),
   };
 };
+
+/** A value that is no JSON is invalid, but not proven to be other than what a negated check forbids. */
+function unlessUnread(
+  { negate, field }: AssertionOf<"json_schema">,
+  { span, text, isText }: Candidate,
+  tried: Try<Validated>,
+  { view }: Context,
+): Try<Validated> {
+  const isUnread = tried.kind === "fails" && negate && isText && view.parsed(span, field, text) === undefined;
+  return isUnread ? { ...tried, kind: "unread" } : tried;
+}
 
 /** `isText`: what was sent is that text; else it is JSON of what was sent. */
 type Candidate = { span: Span; text: string; isText: boolean };

@@ -1,9 +1,10 @@
 // node_call: how many steps of the trace have a name.
 
-import { isInRange, rangeOf } from "../call-range.ts";
+import { couldChange, isInRange, rangeOf } from "../call-range.ts";
 import type { CheckOf } from "../check-context.ts";
 import { namesOf, placesOfSpans } from "../evidence.ts";
 import { shortName, someNames } from "../excerpt.ts";
+import type { TraceView } from "../trace-view.ts";
 
 export const nodeCall: CheckOf<"node_call"> = (assertion, { view }) => {
   const { expected_name } = assertion;
@@ -21,8 +22,9 @@ export const nodeCall: CheckOf<"node_call"> = (assertion, { view }) => {
     },
     evidence: placesOfSpans(matched.length > 0 ? matched : searched),
   };
-  if (matched.length === 0 && searched.every(span => view.isRoot(span))) {
-    const reason = { code: "no_steps", data: { name } } as const;
+  const turn = blindTurn(view, expected_name);
+  if (turn === 0 || (turn !== undefined && couldChange(matched.length, assertion))) {
+    const reason = { code: "no_steps", data: { name, ...(turn > 0 ? { turn } : {}) } } as const;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
   const data = {
@@ -34,3 +36,12 @@ export const nodeCall: CheckOf<"node_call"> = (assertion, { view }) => {
   const holds = isInRange(matched.length, assertion);
   return { kind: "compared", holds, reason: { code: "step_count", data }, ...seen };
 };
+
+/** The first turn that shows no steps but its root, unless that matches; 0 for the whole trace. */
+function blindTurn(view: TraceView, wanted: string): number | undefined {
+  const isBlind = (one: TraceView) =>
+    one.nodes.every(span => one.isRoot(span)) && one.nodesNamed(wanted).length === 0;
+  if (!view.turns || isBlind(view)) return isBlind(view) ? 0 : undefined;
+  const at = view.turns.findIndex(isBlind);
+  return at === -1 ? undefined : at + 1;
+}

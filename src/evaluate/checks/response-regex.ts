@@ -2,44 +2,46 @@
 
 import type { Match } from "../../model/run/run.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
-import type { AssertionOf } from "../../model/test-case/assertion.ts";
+import { type AssertionOf, matchOf } from "../../model/test-case/assertion.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
-import { anyOf, type Try } from "../any-of.ts";
+import { allOrAny, type Try } from "../all-or-any.ts";
 import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOfText } from "../evidence.ts";
 import { evidenceMax, excerpt, passage, shortName } from "../excerpt.ts";
 import { affordPattern, findApart, isSearchedInline } from "../pattern-search.ts";
 import { redacted } from "../redacted.ts";
-import { findTexts } from "../targets.ts";
+import { findTexts, unlessUntold } from "../targets.ts";
 
 export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => {
   const { pattern, flags, target_node } = assertion;
   const expected = { pattern, ...(flags ? { flags } : {}) };
-  const texts = findTexts(target_node, context.view, expected);
-  if (!Array.isArray(texts)) return texts;
-  const result = anyOf(texts, found => search(assertion, found, context));
+  const target = findTexts(target_node, context.view, expected);
+  if (!("texts" in target)) return target;
+  const { texts } = target;
+  const result = allOrAny(matchOf(assertion), texts, found => search(assertion, found, context));
   if (result.kind === "open") return result;
-  const seen = {
-    expected,
-    actual: excerpt(texts.at(-1)!.text),
-    evidence: texts.slice(-evidenceMax).map(placeOfText),
-  };
-  if (result.kind === "skipped") return { ...result, ...seen };
+  if (result.kind === "skipped") {
+    const evidence = texts.slice(-evidenceMax).map(placeOfText);
+    return { ...result, expected, actual: excerpt(texts.at(-1)!.text), evidence };
+  }
+  const holds = result.kind === "holds";
+  const untold = unlessUntold(assertion, target, holds, expected);
+  if (untold) return untold;
+  const { found, match } = result.values.at(-1)!;
   const data = {
     pattern: shortName(pattern),
     ...(target_node === undefined ? {} : { target: shortName(target_node) }),
   };
-  if (result.kind === "fails") {
-    return { kind: "compared", holds: false, reason: { code: "pattern_not_found", data }, ...seen };
-  }
-  const { found, match } = result.value;
+  const every = result.values.length > 1 ? { every: true as const } : {};
   return {
     kind: "compared",
-    holds: true,
-    reason: { code: "pattern_found", data },
+    holds,
+    reason: holds
+      ? { code: "pattern_found", data: { ...data, ...every } }
+      : { code: "pattern_not_found", data },
     expected,
     actual: match?.text ?? excerpt(found.text),
-    evidence: [placeOfText(found)],
+    evidence: result.values.slice(-evidenceMax).map(({ found }) => placeOfText(found)),
     ...(match ? { match } : {}),
   };
 };

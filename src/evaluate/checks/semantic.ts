@@ -7,16 +7,16 @@ import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
 import { hasWord } from "../../model/strip-invisible.ts";
-import type { AssertionOf } from "../../model/test-case/assertion.ts";
+import { type AssertionOf, matchOf } from "../../model/test-case/assertion.ts";
 import { isThreshold } from "../../model/test-case/test-case.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
-import { anyOf, type Try } from "../any-of.ts";
+import { allOrAny, type Try } from "../all-or-any.ts";
 import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOfText } from "../evidence.ts";
 import { evidenceMax, shortName } from "../excerpt.ts";
 import { materialFor, summaryOf } from "../material.ts";
 import { decidingVote } from "../semantic-score.ts";
-import { findTexts } from "../targets.ts";
+import { findTexts, unlessUntold } from "../targets.ts";
 
 export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   const { criteria, target_node } = assertion;
@@ -27,9 +27,10 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
     const reason = { code: "invalid_threshold" } as const;
     return { kind: "skipped", skipped: "threshold", reason, expected, actual: null, evidence: [] };
   }
-  const texts = findTexts(target_node, view, expected);
-  if (!Array.isArray(texts)) return texts;
-  const result = anyOf(texts, found => scoreText(assertion, found, threshold, given));
+  const target = findTexts(target_node, view, expected);
+  if (!("texts" in target)) return target;
+  const { texts } = target;
+  const result = allOrAny(matchOf(assertion), texts, found => scoreText(assertion, found, threshold, given));
   if (result.kind === "open") return result;
   const evidence = texts.slice(-evidenceMax).map(placeOfText);
   const context = assertion.context ?? defaultContext;
@@ -40,8 +41,13 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
     const actual = result.skipped === "undecided" ? { material: summaryFor(texts.at(-1)!) } : null;
     return { ...result, expected, actual, evidence };
   }
-  const judged = result.kind === "holds" ? [result.value] : result.values;
-  const { found, answer } = judged.reduce((a, b) => (scoreOf(b) > scoreOf(a) ? b : a));
+  const holds = result.kind === "holds";
+  const untold = unlessUntold(assertion, target, holds, expected);
+  if (untold) return untold;
+  // Of several that hold the one that just does, of several that do not the one that nearly did.
+  const { found, answer } = result.values.reduce((a, b) =>
+    scoreOf(b) < scoreOf(a) === holds && scoreOf(b) !== scoreOf(a) ? b : a,
+  );
   if (answer === null) {
     const reason = {
       code: "reply_without_words",
@@ -53,11 +59,11 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   const actual = { ...actualOf(assertion, answer, threshold), material };
   return {
     kind: "compared",
-    holds: result.kind === "holds",
+    holds,
     reason: { code: "judge_score", data: scoreData(actual, threshold) },
     expected,
     actual,
-    evidence: result.kind === "holds" ? [placeOfText(found)] : evidence,
+    evidence: result.values.length === 1 ? [placeOfText(found)] : evidence,
     score: actual.score,
     ...(answer.suspicious === undefined ? {} : { suspicious: answer.suspicious }),
   };

@@ -2,8 +2,11 @@
 
 import type { Evidence } from "../../model/run/run.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
-import type { Tokens } from "../../model/trace/trace.ts";
+import type { Span, Tokens } from "../../model/trace/trace.ts";
+import { attributeOf } from "../../reading/span/conversation.ts";
 import type { CheckOf } from "../check-context.ts";
+import { namesOf, placeOf } from "../evidence.ts";
+import { evidenceMax, someNames } from "../excerpt.ts";
 import { type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 
@@ -40,6 +43,20 @@ export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
   const exceeded = usages.filter(({ used, max }) => used !== null && used > max);
   const places = usages.flatMap(usage => usage.places);
   if (exceeded.length === 0 && places.length > 0) return { ...redacted(places), ...seen };
+  const unmeasured = [...new Set(usages.flatMap(usage => usage.unmeasured))];
+  if (exceeded.length === 0 && unmeasured.length > 0) {
+    const spans = unmeasured.flatMap(spanId => view.spanOf({ spanId }) ?? []);
+    const data = { spans: someNames(namesOf(spans)), calls: unmeasured.length };
+    return {
+      kind: "absent",
+      outcome: "missing_instrumentation",
+      reason: { code: "unmeasured_calls", data },
+      ...seen,
+      evidence: spans
+        .slice(0, evidenceMax)
+        .flatMap(span => attributes.map(attribute => placeWithout(span, attribute))),
+    };
+  }
   const reported = exceeded.length > 0 ? exceeded : usages;
   const data = { usages: reported.map(({ kind, used, max }) => ({ kind, used: used!, max })) };
   return { kind: "compared", holds: exceeded.length === 0, reason: { code: "token_usage", data }, ...seen };
@@ -53,6 +70,8 @@ type Usage = {
   attributes: string[];
   /** The absent attributes without which the comparison is undecided, each with the turn that lacks it; 0: all do. */
   missing: [attribute: string, turn: number][];
+  /** The model calls that tell none, where the numbers are summed. */
+  unmeasured: string[];
   /** What was redacted in the numbers. */
   places: RedactedPlace[];
 };
@@ -83,6 +102,7 @@ function usagesOf(assertion: AssertionOf<"token_limit">, view: TraceView): Usage
       used,
       attributes: of.map(side => sides[side]),
       missing: settled ? [] : missing,
+      unmeasured: settled ? [] : of.flatMap(side => view.derived.unmeasured[side]),
       places,
     });
   };
@@ -96,6 +116,12 @@ function usagesOf(assertion: AssertionOf<"token_limit">, view: TraceView): Usage
 /** Where a missing number was sent as something that is no count of tokens. */
 function sentIn(view: TraceView, attribute: string, turn: number): Evidence[] {
   return turnOf(view, turn).placesOf(attribute);
+}
+
+/** A count as sent; without a value where none was. */
+function placeWithout(span: Span, attribute: string): Evidence {
+  const isSent = attributeOf(span, attribute) !== undefined;
+  return isSent ? placeOf(span, attribute) : { spanId: span.span_id, attribute };
 }
 
 function turnOf(view: TraceView, turn: number): TraceView {

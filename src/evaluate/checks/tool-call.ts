@@ -1,20 +1,23 @@
 // tool_call: how many calls have exactly this name, with these arguments.
 
 import { isRecord } from "../../model/record.ts";
-import type { ReasonData } from "../../model/run/reason.ts";
-import type { Check } from "../../model/run/run.ts";
+import type { Reason, ReasonData } from "../../model/run/reason.ts";
+import type { Evidence } from "../../model/run/run.ts";
+import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { ToolCall } from "../../model/trace/trace.ts";
 import { attributeOf } from "../../reading/span/conversation.ts";
 import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
-import { isInRange, rangeOf } from "../call-range.ts";
+import { couldChange, isInRange, rangeOf } from "../call-range.ts";
 import type { CheckOf } from "../check-context.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { Finding } from "../finding.ts";
+import { areReadable } from "../readable-arguments.ts";
 import { mayBeAnyJson, type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
+import { blindTurn, unreadCalls } from "../unread-calls.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
-  const { expected_name, expected_arguments, arguments_mode, negate } = assertion;
+  const { expected_name, expected_arguments, arguments_mode } = assertion;
   const expected = {
     expected_name,
     ...(expected_arguments === undefined ? {} : { expected_arguments, arguments_mode }),
@@ -54,16 +57,15 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
       };
     }
     const called = namesOf(view);
-    const unseen = others.filter(call => call.arguments === null);
-    // Nothing of these calls was compared, so they do not let a check pass that forbids arguments.
-    if (holds !== negate && unseen.some((_, at) => isInRange(matched.length + at + 1, assertion) !== holds)) {
+    const unreadable = others.filter(call => !isReadable(view, call, expected_arguments));
+    const unknown = unknownCalls(assertion, view, { count: matched.length, unreadable });
+    if (unknown) {
       return {
         kind: "absent",
         outcome: "missing_instrumentation",
-        reason: { code: "no_call_arguments", data: { name: shortName(expected_name), calls: unseen.length } },
+        ...unknown,
         expected,
         actual: { count: null, called },
-        evidence: evidenceOf(unseen, true),
       };
     }
     const nearMisses = named.length > 0 ? [] : nearMissesOf(expected_name, called);
@@ -78,7 +80,7 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
           count: matched.length,
           ...(expected_arguments === undefined ? {} : { withArguments: true }),
           ...rangeOf(assertion),
-          ...(matched.length > 0 ? {} : { instead: calledInstead(named, nearMisses, called) }),
+          ...(matched.length > 0 ? {} : { instead: calledInstead(named, unreadable, nearMisses, called) }),
         },
       },
       expected,
@@ -108,6 +110,34 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
   }
 };
 
+/**
+ * Calls that could change the outcome, and of which too little is known: messages or a root alone show that there may be more, and
+ * arguments that cannot be read may be those that are forbidden or limited. Null: there are none.
+ */
+function unknownCalls(
+  { expected_name, negate, ...range }: AssertionOf<"tool_call">,
+  view: TraceView,
+  { count, unreadable }: { count: number; unreadable: ToolCall[] },
+): { reason: Reason; evidence: Evidence[] } | null {
+  const name = shortName(expected_name);
+  const turn = blindTurn(view);
+  if (turn === 0 || (turn !== undefined && couldChange(count, range))) {
+    const root = (view.turns?.[turn - 1] ?? view).rootWithout("gen_ai.output.messages");
+    return { reason: { code: "no_messages", data: { name, ...(turn > 0 ? { turn } : {}) } }, evidence: root };
+  }
+  if (!couldChange(count, range)) return null;
+  const unread = unreadCalls(view, expected_name);
+  const uncompared = negate || range.max !== undefined ? unreadable : [];
+  if (!couldChange(count, range, unread.length + uncompared.length)) return null;
+  if (unread.length > 0) {
+    const data = { name, calls: unread.length };
+    return { reason: { code: "unread_calls", data }, evidence: unread.slice(0, evidenceMax) };
+  }
+  const isSent = uncompared.some(call => call.arguments !== null);
+  const data = { name, calls: uncompared.length, ...(isSent ? { unreadable: true as const } : {}) };
+  return { reason: { code: "no_call_arguments", data }, evidence: evidenceOf(uncompared, true) };
+}
+
 function placesIn(view: TraceView, { spanId }: ToolCall, text: string): RedactedPlace[] {
   return view.redactedIn(spanId, text);
 }
@@ -128,13 +158,27 @@ function comparedOf(view: TraceView, call: ToolCall): unknown {
   return isAny ? value : (view.parsed(span, attribute, value) ?? call.arguments);
 }
 
+function isReadable(view: TraceView, call: ToolCall, expected: unknown): boolean {
+  const compared = comparedOf(view, call);
+  return areReadable(compared, compared === call.arguments && isRaw(view, call), expected);
+}
+
+/** Whether a text that is no JSON stands in place of the arguments, under `value`. */
+function isRaw(view: TraceView, call: ToolCall): boolean {
+  const { value } = isRecord(call.arguments) ? call.arguments : {};
+  const span = typeof value === "string" ? view.spanOf(call) : undefined;
+  return span !== undefined && attributeOf(span, attribute) === value;
+}
+
 function calledInstead(
   named: ToolCall[],
+  unreadable: ToolCall[],
   nearMisses: string[],
   called: string[],
 ): NonNullable<ReasonData["tool_call_count"]["instead"]> {
   if (named.length > 0) {
-    return named.every(call => call.arguments === null) ? "no_arguments" : "other_arguments";
+    if (named.every(call => call.arguments === null)) return "no_arguments";
+    return unreadable.length === named.length ? "unreadable_arguments" : "other_arguments";
   }
   if (nearMisses.length > 0) return { similar: someNames(nearMisses) };
   return called.length > 0 ? { called: someNames(called) } : "no_calls";
@@ -154,7 +198,7 @@ function namesOf(view: TraceView): string[] {
   return view.toolNames.slice(0, evidenceMax).map(name => String(excerpt(name)));
 }
 
-function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"] {
+function evidenceOf(calls: ToolCall[], withArguments: boolean): Evidence[] {
   return calls.slice(0, evidenceMax).map(({ spanId, name, arguments: args }) => {
     if (!withArguments) return { spanId, attribute: "gen_ai.tool.name", value: excerpt(name) };
     return { spanId, attribute, ...(args !== null && { value: excerpt(args) }) };

@@ -1,6 +1,15 @@
 // The sentences of negated checks, each with what was expected: a negated check passes if the comparison does not hold.
 import type { Comparisons, Range } from "./reason.ts";
-import { callsText, criteriaText, quote, saying, stepsText, textOf, wordlessText } from "./reason-phrases.ts";
+import {
+  callsText,
+  criteriaText,
+  quote,
+  saying,
+  spansText,
+  stepsText,
+  textOf,
+  wordlessText,
+} from "./reason-phrases.ts";
 
 export const negatedSentences: { [C in keyof Comparisons]: (data: Comparisons[C]) => string } = {
   tool_call_count: data => callsText(data, "matching", rangeText(data)),
@@ -13,13 +22,14 @@ export const negatedSentences: { [C in keyof Comparisons]: (data: Comparisons[C]
     `The HTTP status is ${status} (expected: ${Array.isArray(expected) ? `none of ${expected.join(", ")}` : `any but ${expected}`}).`,
   duration: ({ ms, maxMs, received }) =>
     `The ${received ? "reply" : "trace"} took ${ms} ms (expected: more than ${maxMs} ms).`,
-  pattern_found: ({ pattern, target }) =>
-    `${quote(pattern)} was found in ${textOf(target)}, where it must not be.`,
+  pattern_found: ({ pattern, target, every }) =>
+    `${quote(pattern)} was found in ${textOf(target, every)}, where it must not be.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
-  value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the value that it must not be.`,
+  value_matches: ({ field, span, others = 0 }) =>
+    `${quote(field)} of ${quote(span)} is the value that it must not be${others > 0 ? `, as it is in ${spansText(others)}` : ""}.`,
   value_differs: ({ field, span, others }) =>
     `${quote(field)} of ${quote(span)} is not the value that it must not be${
-      others > 0 ? `, nor is it in ${others} more ${others === 1 ? "span" : "spans"}` : ""
+      others > 0 ? `, nor is it in ${spansText(others)}` : ""
     }.`,
   schema_valid: ({ field, target }) =>
     `${quote(field)} of the span named like ${quote(target)} matches the schema that it must not match.`,

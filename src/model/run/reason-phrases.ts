@@ -24,14 +24,29 @@ export function criteriaText({
 
 function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {
   if (instead === "other_arguments") return "the arguments differ";
+  if (instead === "unreadable_arguments") return "the arguments cannot be read";
   if (instead === "no_arguments") return "the trace has no arguments for these calls";
   if (instead === "no_calls") return "the trace has no tool calls";
   if ("called" in instead) return `called instead: ${listText(instead.called)}`;
   return `names must match exactly, and ${listText(instead.similar)} does not`;
 }
 
-export function textOf(target: string | undefined): string {
-  return target === undefined ? "the reply" : `a text of ${quote(target)}`;
+export function textOf(target: string | undefined, every?: true): string {
+  return target === undefined ? "the reply" : `${every ? "every" : "a"} text of ${quote(target)}`;
+}
+
+/** "1 more span", "2 more spans". */
+export function spansText(others: number): string {
+  return `${others} more ${others === 1 ? "span" : "spans"}`;
+}
+
+/** "a call", "2 calls". */
+export function countText(count: number, noun = "call"): string {
+  return count === 1 ? `a ${noun}` : `${count} ${noun}s`;
+}
+
+export function traceText(turn: number | undefined): string {
+  return turn === undefined ? "The trace" : `Turn ${turn}`;
 }
 
 export function wordlessText(target: string | undefined): string {

@@ -5,12 +5,15 @@ import type { Counts, Outcome } from "./outcome.ts";
 import type { Comparisons, Range, Reason, ReasonCode, ReasonData } from "./reason.ts";
 import {
   callsText,
+  countText,
   criteriaText,
   listText,
   quote,
   saying,
+  spansText,
   stepsText,
   textOf,
+  traceText,
   usageText,
   wordlessText,
 } from "./reason-phrases.ts";
@@ -38,12 +41,13 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `The HTTP status is ${status} (expected: ${Array.isArray(expected) ? `one of ${expected.join(", ")}` : expected}).`,
   duration: ({ ms, maxMs, received }) =>
     `The ${received ? "reply" : "trace"} took ${ms} ms (limit: ${maxMs} ms).`,
-  pattern_found: ({ pattern, target }) => `${quote(pattern)} was found in ${textOf(target)}.`,
+  pattern_found: ({ pattern, target, every }) => `${quote(pattern)} was found in ${textOf(target, every)}.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
-  value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the expected value.`,
+  value_matches: ({ field, span, others = 0 }) =>
+    `${quote(field)} of ${quote(span)} is the expected value${others > 0 ? `, as it is in ${spansText(others)}` : ""}.`,
   value_differs: ({ field, span, others }) =>
     `${quote(field)} of ${quote(span)} is not the expected value${
-      others > 0 ? `, nor is it in ${others} more ${others === 1 ? "span" : "spans"}` : ""
+      others > 0 ? `, nor is it in ${spansText(others)}` : ""
     }.`,
   schema_valid: ({ field, target }) => `${quote(field)} of the span named like ${quote(target)} is valid.`,
   schema_invalid: ({ field, target, fault }) =>
@@ -68,20 +72,34 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     const usage = usageText([...attributes, ...unusable]);
     return `${turn === undefined ? "The trace" : `Turn ${turn}`} has no ${unusable.length > 0 ? "usable " : ""}${usage}: ${faults.join(", and ")}.`;
   },
+  unmeasured_calls: ({ spans, calls }) =>
+    `${calls === 1 ? "1 model call has" : `${calls} model calls have`} no usable token usage, so the sum is unknown: ${listText(spans)}.`,
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
   no_reply: () =>
     "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing or blank.",
   blank_reply: () => "The agent's reply is blank.",
   failed_without_reply: () => "The agent failed without a reply.",
-  no_text_in_spans: ({ target }) =>
-    `No span named like ${quote(target)} has a text: gen_ai.response.text and gen_ai.output.messages are missing or blank.`,
+  no_text_in_spans: ({ target, without }) =>
+    `${
+      without === undefined ? "No span" : without === 1 ? "1 span" : `${without} spans`
+    } named like ${quote(target)} ${
+      without === undefined ? "has a" : without === 1 ? "has no" : "have no"
+    } text: gen_ai.response.text and gen_ai.output.messages are missing or blank.`,
+  not_json: ({ target, field, values }) =>
+    `${quote(field)} of ${countText(values, "span")} named like ${quote(target)} is not JSON, so it cannot be compared.`,
   no_attribute: ({ target, field }) =>
     `No span named like ${quote(target)} has the attribute ${quote(field)}.`,
   no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,
-  no_steps: ({ name }) =>
-    `The trace has no steps besides its root, so whether ${quote(name)} ran is unknown.`,
-  no_call_arguments: ({ name, calls }) =>
-    `The trace has no arguments for ${calls === 1 ? "a call" : `${calls} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing or null.`,
+  no_steps: ({ name, turn }) =>
+    `${traceText(turn)} has no steps besides its root, so whether ${quote(name)} ran is unknown.`,
+  no_call_arguments: ({ name, calls, unreadable }) =>
+    unreadable
+      ? `The arguments of ${countText(calls)} of ${quote(name)} cannot be read: gen_ai.tool.call.arguments is not the JSON object of the arguments.`
+      : `The trace has no arguments for ${countText(calls)} of ${quote(name)}: gen_ai.tool.call.arguments is missing or null.`,
+  unread_calls: ({ name, calls }) =>
+    `Messages show ${countText(calls)} of ${quote(name)} that could not be read.`,
+  no_messages: ({ name, turn }) =>
+    `${traceText(turn)} is a root span without messages, so whether ${quote(name)} was called is unknown.`,
   turn_not_reached: ({ turn, turns }) => `Turn ${turn} did not take place: the run ended in turn ${turns}.`,
   content_not_stored: () => "The content of the trace was not stored, or has been forgotten.",
   turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,

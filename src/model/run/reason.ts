@@ -43,6 +43,7 @@ export type Comparisons = {
     instead?:
       | "other_arguments"
       | "no_arguments"
+      | "unreadable_arguments"
       | "no_calls"
       | { similar: SomeNames }
       | { called: SomeNames };
@@ -54,11 +55,11 @@ export type Comparisons = {
   http_status: { status: number; expected: number | number[] | string };
   /** `received`: from the request to the end of the reply, as Onlooker measured it. */
   duration: { ms: number; maxMs: number; received?: true };
-  /** `target`: part of the name of the searched spans; absent: the reply was searched. */
-  pattern_found: { pattern: string; target?: string };
+  /** `target`: part of the name of the searched spans; absent: the reply was searched. `every`: all of their texts have it. */
+  pattern_found: { pattern: string; target?: string; every?: true };
   pattern_not_found: { pattern: string; target?: string };
-  value_matches: { field: string; span: string };
-  /** `others`: the number of further spans that differ. */
+  /** `others`: the number of further spans of which the same is true. */
+  value_matches: { field: string; span: string; others?: number };
   value_differs: { field: string; span: string; others: number };
   schema_valid: { field: string; target: string };
   schema_invalid: { field: string; target: string; fault: string };
@@ -82,17 +83,27 @@ type AbsenceData = {
   no_response: null;
   /** `unusable`: attributes that are no whole number, or too large; `turn`: the only turn of the conversation that lacks it. */
   no_token_usage: { attributes: string[]; unusable?: string[]; turn?: number };
+  /** The spans of model calls without a usable count, where usage is summed. */
+  unmeasured_calls: { spans: SomeNames; calls: number };
   no_duration: null;
   no_reply: null;
   /** In a manual run: the reply that arrived has no text but whitespace. */
   blank_reply: null;
   failed_without_reply: null;
-  no_text_in_spans: { target: string };
+  /** `without`: how many of the spans have no text, where others have. */
+  no_text_in_spans: { target: string; without?: number };
+  /** How many values are no JSON, in a check that would pass because they do not match. */
+  not_json: { target: string; field: string; values: number };
   no_attribute: { target: string; field: string };
   no_span: { target: string; spans: SomeNames };
-  no_steps: { name: string };
-  /** `calls`: how many of the tool's calls have none, in a check that would pass because they do not match. */
-  no_call_arguments: { name: string; calls: number };
+  /** `turn`: the turn of a conversation of several that shows no steps. */
+  no_steps: { name: string; turn?: number };
+  /** `calls`: how many of the tool's calls have none that can be read, and could be among those that count. */
+  no_call_arguments: { name: string; calls: number; unreadable?: true };
+  /** Messages tell of calls of the tool that are not among the calls of the trace. */
+  unread_calls: { name: string; calls: number };
+  /** Neither spans nor messages could show a call. */
+  no_messages: { name: string; turn?: number };
   turn_not_reached: { turn: number; turns: number };
   turn_not_in_trace: { turn: number };
   no_agent_trace: null;

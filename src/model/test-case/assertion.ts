@@ -16,6 +16,9 @@ type Common = {
   turn?: number | "last" | "each";
 };
 
+/** How many of the spans that `target_node` names must hold. */
+export type Match = "any" | "all";
+
 export type Assertion = Common &
   (
     | { type: "node_call"; expected_name: string; min: number; max?: number }
@@ -36,7 +39,7 @@ export type Assertion = Common &
       }
     | { type: "http_status"; expected_status: number | number[] | string }
     | { type: "response_time"; max_ms: number }
-    | { type: "response_regex"; pattern: string; flags?: string; target_node?: string }
+    | { type: "response_regex"; pattern: string; flags?: string; target_node?: string; match?: Match }
     | {
         type: "semantic";
         /** One criterion, or up to `criteriaMax`, each judged separately. */
@@ -46,11 +49,12 @@ export type Assertion = Common &
         reference?: string;
         threshold?: unknown;
         target_node?: string;
+        match?: Match;
         /** What the judge sees beside the user's input and the reply; absent: `defaultContext`. */
         context?: SemanticContext;
       }
-    | { type: "json_match"; target_node: string; field: string; expected_value: unknown }
-    | { type: "json_schema"; target_node: string; field: string; schema: unknown }
+    | { type: "json_match"; target_node: string; field: string; expected_value: unknown; match?: Match }
+    | { type: "json_schema"; target_node: string; field: string; schema: unknown; match?: Match }
   );
 
 type WithoutId<A> = A extends Assertion ? Omit<A, "id"> : never;
@@ -61,6 +65,16 @@ export type AssertionDraft = WithoutId<Assertion>;
 export type AssertionType = Assertion["type"];
 export type AssertionOf<T extends AssertionType> = Extract<Assertion, { type: T }>;
 
+/**
+ * How many must hold, also where the assertion does not say: all of them by the judge or a schema, or one clean span would hide
+ * another. For the same reason none may where it is negated.
+ */
+export function matchOf({ type, match, negate }: AssertionOf<TypeWithMatch>): Match {
+  return match ?? (negate || type === "response_regex" || type === "json_match" ? "any" : "all");
+}
+
+type TypeWithMatch = "response_regex" | "semantic" | "json_match" | "json_schema";
+
 const text = (max: number) => z.string().min(1).max(max);
 const count = z.int().min(0);
 const status = z.int().min(100).max(599);
@@ -70,6 +84,7 @@ const restsOn = z.enum(restsOnWords);
 const restsOnExpected =
   'Expected "passage", "whole" or "absence", or a list of as many of them (or null) as there are criteria.';
 const contextExpected = 'Expected "reply", "conversation" or "conversation_and_tools".';
+const match = z.enum(["any", "all"], 'Expected "any" or "all".').exactOptional();
 const id = text(100);
 const turnExpected = 'Expected the number of a turn, from 1, "last" or "each".';
 const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.enum(["last", "each"])], {
@@ -142,6 +157,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
         .meta({ pattern: "^(?:i?m?s?|i?s?m?|m?i?s?|m?s?i?|s?i?m?|s?m?i?)$" })
         .exactOptional(),
       target_node: targetNode.exactOptional(),
+      match,
     }),
     z.strictObject({
       type: z.literal("semantic"),
@@ -158,6 +174,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),
+      match,
       context: z.enum(semanticContexts, contextExpected).exactOptional(),
     }),
     z.strictObject({
@@ -166,6 +183,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       target_node: targetNode,
       field: text(500),
       expected_value: z.unknown(),
+      match,
     }),
     z.strictObject({
       type: z.literal("json_schema"),
@@ -173,6 +191,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       target_node: targetNode,
       field: text(500),
       schema: z.unknown().meta({ type: ["object", "boolean"] }),
+      match,
     }),
   ]);
 }

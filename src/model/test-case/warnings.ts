@@ -53,9 +53,12 @@ function assertionWarnings(assertion: Assertion): Issue[] {
         ? []
         : [{ path: ".min", message: `Any number is at least 0 and there is no max, so this ${comesTo}.` }];
     case "response_regex":
-      return compilePattern(searchedPattern(assertion.pattern).source, assertion.flags).occursIn("")
-        ? [{ path: ".pattern", message: `This pattern matches every text, so this ${comesTo}.` }]
-        : [];
+      return [
+        ...matchWarnings(assertion),
+        ...(compilePattern(searchedPattern(assertion.pattern).source, assertion.flags).occursIn("")
+          ? [{ path: ".pattern", message: `This pattern matches every text, so this ${comesTo}.` }]
+          : []),
+      ];
     case "json_schema":
       return schemaWarnings(assertion.schema).map(({ path, message }) => ({
         path: `.schema${path}`,
@@ -73,9 +76,16 @@ function patternWarnings(assertion: Assertion): Issue[] {
   });
 }
 
+function matchWarnings({ match, target_node }: AssertionOf<"response_regex" | "semantic">): Issue[] {
+  if (match === undefined || target_node !== undefined) return [];
+  return [
+    { path: ".match", message: "Without target_node only the reply is checked, so this has no effect." },
+  ];
+}
+
 function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): Issue[] {
   const { criteria, negate, threshold } = assertion;
-  const warnings: Issue[] = [];
+  const warnings = matchWarnings(assertion);
   if (Object.hasOwn(assertion, "threshold") && !isThreshold(threshold)) {
     warnings.push({ path: ".threshold", message: unusableThreshold });
   }

@@ -119,3 +119,9 @@ export function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
   }
   return above;
 }
+
+/** Whether the position, or one above it, is among these. */
+export function isBelow({ parents }: SpanTree, position: number, positions: ReadonlySet<number>): boolean {
+  for (let at = position; at !== -1; at = parents[at]!) if (positions.has(at)) return true;
+  return false;
+}

@@ -90,8 +90,11 @@ export type MergedTrace = Batch & {
   path: TracePath;
   /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
-  /** In a manual run: the derived duration is the time that the call took, and the status what it answered. `reply`: its text is in memory. */
-  received?: { time: boolean; reply?: true };
+  /**
+   * In a manual run: the derived duration is the time that the call took, and the status what it answered. `reply`: its text is in
+   * memory. `failed`: the call did.
+   */
+  received?: { time: boolean; reply?: true; failed?: true };
 };
 
 /** One turn of a conversation, or a conversation joined from turns. */
@@ -157,6 +160,8 @@ export type Derived = {
   modelCalls: ModelCall[];
   /** The IDs of the spans whose tokens are those of the trace. */
   tokenSpans: TokenSpans;
+  /** The IDs of model calls that tell no usable number where those of the others are summed. */
+  unmeasured: TokenSpans;
   /** As sent; null if there is none, or spans disagree. */
   conversationId: string | null;
   userId: string | null;

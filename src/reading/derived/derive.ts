@@ -21,7 +21,7 @@ import { wholeNumber } from "../span/whole-number.ts";
 import { idsOf } from "./identity.ts";
 import { modelCallsOf } from "./model-calls.ts";
 import { findOtherConvention } from "./other-convention.ts";
-import { readTokens, usageBearers } from "./tokens.ts";
+import { readTokens, unmeasuredCalls, usageBearers } from "./tokens.ts";
 
 /**
  * Pure, and linear in the spans unless many have unreadable messages. Numbers stay within ±(2^53−1); texts are exactly
@@ -48,6 +48,7 @@ export function derive(
   const bearers = read.usage ? [] : usageBearers(spans);
   const { tokens, tokenSpans } = read.usage ?? readTokens(tree, bearers);
   const isRootCounted = !read.usage || usageKeys.some(([, key]) => root && isRuled(root, key));
+  const modelCalls = modelCallsOf(tree, reading ?? bearers, isRootCounted);
   const ruled = spans.some(span => span.translated)
     ? readConversation(spans, root, trace.path, isRuled)
     : null;
@@ -79,8 +80,9 @@ export function derive(
     judgedText,
     toolCalls: read.toolCalls,
     models: read.models,
-    modelCalls: modelCallsOf(tree, reading ?? bearers, isRootCounted),
+    modelCalls,
     tokenSpans,
+    unmeasured: unmeasuredCalls(tree, modelCalls, tokenSpans),
     ...idsOf(spans, reading),
     notices,
     otherConvention,

@@ -1,6 +1,6 @@
 // The calls of models in a trace, each with its tokens once: agents and workflows repeat the usage of what they call.
 
-import { ancestorsOf, type SpanTree } from "../../model/trace/span-tree.ts";
+import { ancestorsOf, isBelow, type SpanTree } from "../../model/trace/span-tree.ts";
 import type { CallTokens, ModelCall, Span } from "../../model/trace/trace.ts";
 import { type CountedUsage, hasInputOrOutput } from "../conventions/counted-usage.ts";
 import type { TraceReading } from "../conventions/read-trace.ts";
@@ -89,16 +89,16 @@ function textIn(span: Span, key: string): string | null {
   return typeof value === "string" && /\S/.test(value) ? value : null;
 }
 
-/** Documented calls that say nothing of their usage. */
+/** Documented calls that say nothing of their usage, or nothing that can be read. */
 function unmeasuredIn(tree: SpanTree, bearers: number[]): Found[] {
   const found: Found[] = [];
   let next = 0;
   for (let at = 0; at < tree.spans.length; at++) {
-    if (bearers[next] === at) next++;
-    else if (isCall(tree.spans[at]!)) {
-      const span = tree.spans[at]!;
-      found.push({ at, model: modelIn(span), provider: providerIn(span), sent: null });
-    }
+    const span = tree.spans[at]!;
+    const isBearer = bearers[next] === at;
+    if (isBearer) next++;
+    if (isBearer && (inputOf(span) ?? outputOf(span)) !== null) continue;
+    if (isCall(span)) found.push({ at, model: modelIn(span), provider: providerIn(span), sent: null });
   }
   return found;
 }
@@ -111,9 +111,9 @@ function unreadIn({ spans }: TraceReading): Found[] {
 }
 
 function isCall(span: Span): boolean {
-  if (!isOrchestrator(span) || attributeOf(span, "gen_ai.tool.name") !== undefined) return false;
+  if (attributeOf(span, "gen_ai.tool.name") !== undefined) return false;
   const operation = attributeOf(span, "gen_ai.operation.name");
-  return operation === undefined || callOperations.includes(operation);
+  return operation === undefined ? isOrchestrator(span) : callOperations.includes(operation);
 }
 
 const callOperations: readonly unknown[] = ["chat", "text_completion", "generate_content"];
@@ -124,11 +124,7 @@ function silentCalls(tree: SpanTree, unmeasured: Found[], counted: Found[]): Fou
   if (open.length === 0) return open;
   const measured = new Set(counted.map(({ at }) => at));
   const above = ancestorsOf(tree, [...measured, ...open.map(({ at }) => at)]);
-  const isBelow = (at: number) => {
-    for (let up = at; up !== -1; up = tree.parents[up]!) if (measured.has(up)) return true;
-    return false;
-  };
-  return open.filter(({ at }) => !above.has(at) && !isBelow(at));
+  return open.filter(({ at }) => !above.has(at) && !isBelow(tree, at, measured));
 }
 
 function callOf(span: Span, { provider, model, sent }: Omit<Found, "at">): ModelCall {

@@ -1,7 +1,7 @@
 // The tokens of a trace: the root's, else the sum over its spans, each kind separately.
 
-import { ancestorsOf, type SpanTree } from "../../model/trace/span-tree.ts";
-import type { Span, TokenSpans, Tokens } from "../../model/trace/trace.ts";
+import { ancestorsOf, isBelow, type SpanTree } from "../../model/trace/span-tree.ts";
+import type { ModelCall, Span, TokenSpans, Tokens } from "../../model/trace/trace.ts";
 import { attributeOf } from "../span/conversation.ts";
 import { wholeNumber } from "../span/whole-number.ts";
 
@@ -43,21 +43,55 @@ export function readTokens(tree: SpanTree, bearers: number[]): { tokens: Tokens;
   return { tokens: { input, output, reasoning, cached, total: totalOf(input, output) }, tokenSpans };
 }
 
+/**
+ * The model calls that tell no usable number of a kind that is summed: neither they nor a span above or below them. Models that
+ * do not reason tell their output alone.
+ */
+export function unmeasuredCalls(tree: SpanTree, calls: ModelCall[], counted: TokenSpans): TokenSpans {
+  const [input, output] = [silentIn(tree, calls, counted.input), silentIn(tree, calls, counted.output)];
+  const known = new Set(counted.reasoning);
+  return { input, output, reasoning: output.filter(id => !known.has(id)) };
+}
+
+function silentIn(tree: SpanTree, calls: ModelCall[], counted: string[]): string[] {
+  const measured = new Set(counted);
+  // Most traces have their usage on the root, or on every call.
+  if (measured.has(tree.spans[tree.root]?.span_id ?? "")) return [];
+  const silent = new Set(
+    calls.flatMap(({ calls, spanId }) => (calls === 0 || measured.has(spanId) ? [] : spanId)),
+  );
+  if (silent.size === 0) return [];
+  const positionsOf = (ids: Set<string>) =>
+    tree.spans.flatMap(({ span_id }, at) => (ids.has(span_id) ? at : []));
+  const measuredAt = new Set(positionsOf(measured));
+  const above = ancestorsOf(tree, [...measuredAt]);
+  return positionsOf(silent)
+    .filter(at => tree.spans[at]!.status?.code !== 2 && !above.has(at) && !isBelow(tree, at, measuredAt))
+    .map(at => tree.spans[at]!.span_id);
+}
+
 export function totalOf(input: number | null, output: number | null): number | null {
   return input === null ? output : output === null ? input : safeSum(input, output);
 }
 
 /**
- * One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. Adds to
- * `from` the spans that count.
+ * One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. A root that
+ * says 0 where others say more was not told. Adds to `from` the spans that count.
  */
 function readUsage(tree: SpanTree, bearers: number[], attribute: string, from: string[]): number | null {
   const root = tree.spans[tree.root];
   const own = root ? wholeNumber(root, attribute) : null;
-  if (own !== null) {
+  if (own !== null && own > 0) {
     from.push(root!.span_id);
     return own;
   }
+  const sum = sumBelow(tree, bearers, attribute, from);
+  if (own === null || (sum ?? 0) > 0) return sum;
+  from.splice(0, from.length, root!.span_id);
+  return own;
+}
+
+function sumBelow(tree: SpanTree, bearers: number[], attribute: string, from: string[]): number | null {
   let sum: number | null = null;
   const add = ({ span_id }: Span, count: number) => {
     sum = safeSum(sum ?? 0, count);
@@ -68,7 +102,7 @@ function readUsage(tree: SpanTree, bearers: number[], attribute: string, from: s
   for (const at of bearers) {
     const span = tree.spans[at]!;
     const count = wholeNumber(span, attribute);
-    if (count === null) continue;
+    if (count === null || at === tree.root) continue;
     counted.push(at);
     if (repeatingOperations.includes(attributeOf(span, "gen_ai.operation.name"))) repeaters.push(at);
     else add(span, count);

@@ -139,7 +139,41 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing or blank.",
   blank_reply: "The agent's reply is blank.",
   failed_without_reply: "The agent failed without a reply.",
+  unmeasured_calls: [
+    [
+      { spans: { names: ["chat"] }, calls: 1 },
+      '1 model call has no usable token usage, so the sum is unknown: "chat".',
+    ],
+    [
+      { spans: { names: ["chat", "plan"] }, calls: 3 },
+      '3 model calls have no usable token usage, so the sum is unknown: "chat", "plan".',
+    ],
+  ],
+  not_json: [
+    [
+      { target: "llm", field: "f", values: 1 },
+      '"f" of a span named like "llm" is not JSON, so it cannot be compared.',
+    ],
+  ],
+  unread_calls: [
+    [{ name: "refund", calls: 1 }, 'Messages show a call of "refund" that could not be read.'],
+    [{ name: "refund", calls: 2 }, 'Messages show 2 calls of "refund" that could not be read.'],
+  ],
+  no_messages: [
+    [
+      { name: "refund" },
+      'The trace is a root span without messages, so whether "refund" was called is unknown.',
+    ],
+    [
+      { name: "refund", turn: 2 },
+      'Turn 2 is a root span without messages, so whether "refund" was called is unknown.',
+    ],
+  ],
   no_text_in_spans: [
+    [
+      { target: "llm", without: 2 },
+      '2 spans named like "llm" have no text: gen_ai.response.text and gen_ai.output.messages are missing or blank.',
+    ],
     [
       { target: "llm" },
       'No span named like "llm" has a text: gen_ai.response.text and gen_ai.output.messages are missing or blank.',

@@ -39,6 +39,11 @@ for (const [what, fields, paths] of [
     ["assertions[0].threshold"],
   ],
   [
+    "how many spans must match, where none are named",
+    { assertions: [{ type: "response_regex", pattern: "a", match: "all" }] },
+    ["assertions[0].match"],
+  ],
+  [
     "a threshold that nobody can miss",
     { threshold: 0, assertions: [{ type: "semantic", criteria: "Is kind." }] },
     ["threshold"],

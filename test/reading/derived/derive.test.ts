@@ -115,7 +115,16 @@ suite("tokens", () => {
       [root(usage(10)), child("a", usage(1, 2)), child("b", usage(1, 2, 3))],
       [10, 4, 3, 14],
     ],
-    ["count a root's zero as present", [root(usage(0, 0)), child("a", usage(1, 2))], [0, 0, null, 0]],
+    [
+      "take a root's zero as absent where others say more",
+      [root(usage(0, 0)), child("a", usage(1, 2))],
+      [1, 2, null, 3],
+    ],
+    [
+      "count a root's zero where no other says more",
+      [root(usage(0, 0)), child("a", usage(0))],
+      [0, 0, null, 0],
+    ],
     ["have no total without input and output", [root(usage(undefined, undefined, 7))], [null, null, 7, null]],
     ["have the present side as total where one is absent", [root(usage(undefined, 7))], [null, 7, null, 7]],
     ["do not add reasoning to the total", [root(usage(1, 10, 9))], [1, 10, 9, 11]],

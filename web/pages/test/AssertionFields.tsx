@@ -6,7 +6,7 @@ import { attributeKeys, attributesOf, spanNames, toolNames } from "../../complet
 import { isRecord } from "../../record.ts";
 import type { Doc } from "./document.ts";
 import { useEditorContext } from "./editor-context.ts";
-import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextLine } from "./fields.tsx";
+import { CompletedLine, JsonBlock, NumberLine, SelectLine, StatusLine, TextLine } from "./fields.tsx";
 import { readText } from "./json-text.ts";
 import { SemanticFields } from "./SemanticFields.tsx";
 
@@ -19,6 +19,7 @@ type FieldsProps = {
 
 export function AssertionFields({ assertion, type, path, onField }: FieldsProps) {
   const { vocabulary } = useEditorContext();
+  const isNegated = assertion["negate"] === true;
   const bound = (name: string) => ({
     path: `${path}.${name}`,
     value: assertion[name],
@@ -39,6 +40,14 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
       {...bound("target_node")}
     />
   );
+  const matching = (
+    <SelectLine
+      label="Spans that match"
+      none={`${(isNegated ? negatedWords : matchWords)[defaultMatch(type, isNegated)]} (default)`}
+      options={isNegated ? negatedWords : matchWords}
+      {...bound("match")}
+    />
+  );
   const attribute = (
     <div className="editor-pair">
       {target("Span", "Part of the span name, case-insensitive.", false)}
@@ -51,10 +60,11 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
       />
     </div>
   );
-  const textTarget = target(
-    "Span (optional)",
-    "Part of the span name. If empty, the reply is checked.",
-    true,
+  const textTarget = (
+    <>
+      {target("Span (optional)", "Part of the span name. If empty, the reply is checked.", true)}
+      {(assertion["target_node"] !== undefined || assertion["match"] !== undefined) && matching}
+    </>
   );
 
   switch (type) {
@@ -118,6 +128,7 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
       return (
         <>
           {attribute}
+          {matching}
           <JsonBlock
             label="Value (JSON)"
             rows={1}
@@ -137,10 +148,19 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
       return (
         <>
           {attribute}
+          {matching}
           <JsonBlock label="JSON schema" rows={4} {...bound("schema")} />
         </>
       );
   }
+}
+
+/** How many of the spans must match. */
+const matchWords = { any: "At least one", all: "All" };
+const negatedWords = { any: "None", all: "Not all" };
+
+function defaultMatch(type: AssertionType, isNegated: boolean): "any" | "all" {
+  return isNegated || type === "response_regex" || type === "json_match" ? "any" : "all";
 }
 
 type ArgumentsProps = {

@@ -60,6 +60,7 @@ const finds: { [T in AssertionType]: FoundOf<T> } = {
     if (typeof count !== "number") return;
     if (count > 0) return `It was called ${times(count)}.`;
     if (instead === "other_arguments") return "It was called, but with other arguments.";
+    if (instead === "unreadable_arguments") return "It was called, but its arguments cannot be read.";
     if (instead === "no_arguments") return "It was called, but the trace has no arguments for it.";
     return instead === "no_calls" ? "The trace has no tool calls." : "It was not called.";
   },
@@ -90,7 +91,10 @@ const finds: { [T in AssertionType]: FoundOf<T> } = {
   json_match: ({ actual, reasonData, forgotten }, _, holds) => {
     const { span, others } = reasonData ?? {};
     if (typeof span !== "string") return;
-    if (holds) return `Found in “${span}”.`;
+    if (holds) {
+      const more = typeof others === "number" && others > 0 ? ` and ${numberText(others)} more` : "";
+      return `Found in “${span}”${more}.`;
+    }
     if (forgotten) return `Another value was found in “${span}”.`;
     const count = typeof others === "number" && others > 0 ? others + 1 : 0;
     return {
@@ -98,8 +102,12 @@ const finds: { [T in AssertionType]: FoundOf<T> } = {
       value: actual ?? undefined,
     };
   },
-  json_schema: ({ forgotten }, _assertion, holds) =>
-    holds ? "A value matches." : `The value does not match${forgotten ? "." : ":"}`,
+  json_schema: ({ forgotten, evidence }, _assertion, holds) =>
+    holds
+      ? (evidence?.length ?? 0) > 1
+        ? "All values match."
+        : "A value matches."
+      : `The value does not match${forgotten ? "." : ":"}`,
 };
 
 /** "455 over the limit", "48% of the limit". */

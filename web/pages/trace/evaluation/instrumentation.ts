@@ -4,13 +4,15 @@ import type { Check } from "../../../../src/model/run/run.ts";
 import type { Assertion, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { type Language, languages } from "../Snippet.tsx";
 
-/** The attributes that the check did not find. */
-export function missingAttributes({ evidence }: Check): string[] {
-  const absent = evidence.flatMap(place =>
-    place.attribute !== null && !("value" in place) ? place.attribute : [],
-  );
-  return [...new Set(absent)];
+/** The attributes that the check did not find, or else could not read. */
+export function missingAttributes({ evidence, reasonCode }: Check): string[] {
+  if (reasonCode === "unread_calls" || reasonCode === "no_messages") return callAttributes;
+  const absent = evidence.filter(place => !("value" in place));
+  const attributes = (absent.length > 0 ? absent : evidence).flatMap(({ attribute }) => attribute ?? []);
+  return [...new Set(attributes)];
 }
+
+const callAttributes = ["gen_ai.tool.name", "gen_ai.tool.call.arguments"];
 
 const ofTrace = "On the root span, then on every other span of the trace.";
 
@@ -19,6 +21,7 @@ export function whereLooked(assertion: Assertion): string {
   if (target !== undefined) return `On every span with “${target}” in its name.`;
   const places: Partial<Record<AssertionType, string>> = {
     node_call: "In the names of all spans that are not tool calls; the trace has only its root.",
+    tool_call: "On the spans of tool calls, then in the messages after the user’s last one.",
     response_time: "In the start and end times of the root span, then of all spans.",
     token_limit: ofTrace,
     http_status: ofTrace,
@@ -36,6 +39,8 @@ const values: Record<string, [javascript: string, python: string, example: unkno
   "gen_ai.usage.output_tokens": ["usage.completion_tokens", "usage.completion_tokens", 45],
   "gen_ai.usage.reasoning.output_tokens": ["usage.reasoning_tokens", "usage.reasoning_tokens", 12],
   "gen_ai.response.text": ["reply", "reply", "Your order is on its way."],
+  "gen_ai.tool.name": ["tool.name", "tool.name", "lookup_order"],
+  "gen_ai.tool.call.arguments": ["JSON.stringify(args)", "json.dumps(args)", '{"order":1042}'],
 };
 const unknown: [string, string, unknown] = ["value", "value", "…"];
 

@@ -59,17 +59,17 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
   response_time: ({ max_ms, negate }) => [
     `Must take ${negate ? "longer than" : "at most"} ${limitText(max_ms)}.`,
   ],
-  response_regex: ({ pattern, flags = "", target_node, negate }) => [
-    ...(target_node === undefined
-      ? [`The reply must ${negate ? "not match " : "match "}`]
+  response_regex: assertion => [
+    ...(assertion.target_node === undefined
+      ? [`The reply must ${assertion.negate ? "not match " : "match "}`]
       : [
-          negate ? "No text" : "A text",
+          { any: "A text", all: "Every text", none: "No text", notAll: "Not every text" }[spansOf(assertion)],
           " of a span with ",
-          { code: target_node },
-          ` in its name ${negate ? "may" : "must"} match `,
+          { code: assertion.target_node },
+          ` in its name ${assertion.negate ? "may" : "must"} match `,
         ]),
-    { code: pattern },
-    `${flagsText(flags)}.`,
+    { code: assertion.pattern },
+    `${flagsText(assertion.flags ?? "")}.`,
   ],
   semantic: (assertion, ofTest) => {
     const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : ofTest;
@@ -78,25 +78,47 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
       "The judge must score ",
       ...(target_node === undefined
         ? ["the reply "]
-        : [`${negate ? "every" : "a"} text of a span with `, { code: target_node }, " in its name "]),
+        : [
+            `${{ any: "a", all: "every", none: "every", notAll: "at least one" }[spansOf(assertion)]} text of a span with `,
+            { code: target_node },
+            " in its name ",
+          ]),
       `${negate ? "below" : "at least"} ${inline(threshold)}.`,
     ];
   },
-  json_match: ({ target_node, field, expected_value, negate }) => [
-    { code: field },
-    ` of ${negate ? "no" : "a"} span with `,
-    { code: target_node },
-    ` in its name ${negate ? "may" : "must"} be `,
-    { code: inline(expected_value) },
-    ".",
-  ],
-  json_schema: ({ target_node, field, negate }) => [
-    { code: field },
-    ` of ${negate ? "no" : "a"} span with `,
-    { code: target_node },
-    ` in its name ${negate ? "may" : "must"} match the schema.`,
-  ],
+  json_match: assertion => [...valueText(assertion), "be ", { code: inline(assertion.expected_value) }, "."],
+  json_schema: assertion => [...valueText(assertion), "match the schema."],
 };
+
+/** "output of a span with classify in its name must ". */
+function valueText(assertion: AssertionOf<"json_match" | "json_schema">): Phrase[] {
+  const [which, must] = {
+    any: ["a", "must"],
+    all: ["every", "must"],
+    none: ["no", "may"],
+    notAll: ["at least one", "must not"],
+  }[spansOf(assertion)] as [string, string];
+  return [
+    { code: assertion.field },
+    ` of ${which} span with `,
+    { code: assertion.target_node },
+    ` in its name ${must} `,
+  ];
+}
+
+/** In how many of the spans that it names the check must hold, also where it does not say; negated: may. */
+function spansOf({
+  type,
+  match,
+  negate,
+}: AssertionOf<"response_regex" | "semantic" | "json_match" | "json_schema">):
+  | "any"
+  | "all"
+  | "none"
+  | "notAll" {
+  if (negate) return match === "all" ? "notAll" : "none";
+  return match ?? (type === "response_regex" || type === "json_match" ? "any" : "all");
+}
 
 /** The field of the limit, that of the usage, and the amount in words. */
 export const tokenLimits = [

@@ -1,27 +1,33 @@
-// Combines the candidates of one check, such as several texts: one that holds is enough, and the check does not fail
-// while any of them is undecided.
+// Combines the candidates of one check, such as the texts of several spans: whether any of them holds, or all do. The check is
+// not decided while one that could change that is undecided.
 import type { Reason } from "../model/run/reason.ts";
 import type { Check } from "../model/run/run.ts";
+import type { Match } from "../model/test-case/assertion.ts";
 import type { OpenQuestions } from "./finding.ts";
 
-/** What one candidate comes out as. */
+/** What one candidate comes out as. `unread`: its value cannot be read, so it neither holds nor fails. */
 export type Try<T> =
-  | { kind: "holds" | "fails"; value: T }
+  | { kind: "holds" | "fails" | "unread"; value: T }
   | { kind: "skipped"; skipped: NonNullable<Check["skipped"]>; reason: Reason }
   | { kind: "open"; asked: Partial<OpenQuestions> };
 
-export type AnyOf<T> =
-  | { kind: "holds"; value: T }
-  | { kind: "fails"; values: T[] }
+/** `values`: of the candidate that decides alone, else of all; where some cannot be read and could change it, of those. */
+export type Combined<T> =
+  | { kind: "holds" | "fails" | "unread"; values: T[] }
   | { kind: "skipped"; skipped: NonNullable<Check["skipped"]>; reason: Reason }
   | (OpenQuestions & { kind: "open" });
 
 const candidatesMax = 20;
 
-/** Tries the latest twenty candidates until one holds. Those to which the check does not apply are left out. */
-export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>): AnyOf<T> {
+/** Tries the latest twenty candidates until one decides: one that holds if any is enough, one that fails if all must hold. */
+export function allOrAny<C, T>(
+  match: Match,
+  candidates: C[],
+  attempt: (candidate: C) => Try<T>,
+): Combined<T> {
   const open: OpenQuestions = { semantic: [], sandbox: [] };
   const values: T[] = [];
+  const unread: T[] = [];
   let skipped: (Try<T> & { kind: "skipped" }) | undefined;
   let inapplicable: typeof skipped;
   if (candidates.length > candidatesMax) {
@@ -30,8 +36,11 @@ export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>):
   }
   for (const candidate of candidates.slice(-candidatesMax)) {
     const tried = attempt(candidate);
-    if (tried.kind === "holds") return { kind: "holds", value: tried.value };
-    if (tried.kind === "fails") values.push(tried.value);
+    if (tried.kind === "holds" || tried.kind === "fails") {
+      if (tried.kind === decidingOf(match)) return { kind: tried.kind, values: [tried.value] };
+      values.push(tried.value);
+    }
+    if (tried.kind === "unread") unread.push(tried.value);
     if (tried.kind === "skipped" && tried.skipped === "does_not_apply") inapplicable = tried;
     else if (tried.kind === "skipped" && (!skipped || rankOf(tried) >= rankOf(skipped))) skipped = tried;
     if (tried.kind === "open") {
@@ -40,8 +49,15 @@ export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>):
     }
   }
   if (open.semantic.length + open.sandbox.length > 0) return { kind: "open", ...open };
-  if (values.length === 0) skipped ??= inapplicable;
-  return skipped ?? { kind: "fails", values };
+  if (skipped) return skipped;
+  if (unread.length > 0) return { kind: "unread", values: unread };
+  if (values.length === 0 && inapplicable) return inapplicable;
+  return { kind: match === "any" ? "fails" : "holds", values };
+}
+
+/** What one candidate must come out as to decide the check alone. */
+export function decidingOf(match: Match): "holds" | "fails" {
+  return match === "any" ? "holds" : "fails";
 }
 
 /** Of several reasons the check reports the one that may still be settled: waiting first, then an outage. */
