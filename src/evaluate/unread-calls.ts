@@ -11,6 +11,7 @@ import {
   mayName,
   messageKeys,
   messagesInEvents,
+  messageValues,
   type ShownCall,
 } from "../reading/span/shown-calls.ts";
 import { placeOf, placesOfSpans } from "./evidence.ts";
@@ -66,9 +67,10 @@ function listsOf(
 ): { attribute: string | null; messages: unknown }[] {
   const lists: { attribute: string | null; messages: unknown }[] = [];
   for (const attribute of messageKeys) {
-    const value = attributeOf(span, attribute);
-    const messages = typeof value === "string" ? messagesNaming(tool, value, span, attribute, view) : value;
-    if (messages !== undefined) lists.push({ attribute, messages });
+    for (const value of messageValues(span, attribute)) {
+      const messages = typeof value === "string" ? messagesNaming(tool, value, view) : value;
+      if (messages !== undefined) lists.push({ attribute, messages });
+    }
   }
   const inEvents = messagesInEvents(span).map(message => ({
     ...message,
@@ -167,7 +169,7 @@ function idsOfCalls(view: TraceView): Map<string, string> {
 const charsPerStep = 64;
 
 /** The messages in a text; undefined if they do not name the tool, or the text is no JSON. */
-function messagesNaming(tool: string, text: string, span: Span, attribute: string, view: TraceView): unknown {
-  view.budget.spend(Math.ceil(text.length / charsPerStep));
-  return /^\s*[[{]/.test(text) && mayName(text, tool) ? view.parsed(span, attribute, text) : undefined;
+function messagesNaming(tool: string, text: string, { budget }: TraceView): unknown {
+  budget.spend(Math.ceil(text.length / charsPerStep));
+  return mayName(text, tool) ? budget.timed(() => structureOf(text)) : undefined;
 }

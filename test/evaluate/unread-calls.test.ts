@@ -104,6 +104,17 @@ const unread: [shape: string, spans: Span[]][] = [
     ],
   ],
   [
+    "in an event that has all messages",
+    [
+      model({}, [
+        {
+          name: "gen_ai.client.inference.operation.details",
+          attributes: { ...asked(user("Hi")), ...answered(call()) },
+        },
+      ]),
+    ],
+  ],
+  [
     "a second one, with other arguments",
     [
       model(answered(call({ amount: 5 }, "a"))),

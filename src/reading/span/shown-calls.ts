@@ -14,15 +14,26 @@ export type Shown = { calls: ShownCall[]; results: ShownCall[] };
 
 /** Attributes with messages. */
 export const messageKeys = ["gen_ai.input.messages", "gen_ai.prompt", "gen_ai.output.messages"] as const;
+type MessageKey = (typeof messageKeys)[number];
 
-/** The messages in the span's events, as objects with a role. */
-export function messagesInEvents({ events }: Span): Attributes[] {
-  return events.flatMap((event): Attributes[] => {
-    if (!isRecord(event) || typeof event["name"] !== "string" || !isRecord(event["attributes"])) return [];
-    const role = /^gen_ai\.(?:(\w+)\.message|choice|client\.inference\.operation\.details)$/.exec(
-      event["name"],
-    );
-    return role ? [{ role: role[1] ?? "assistant", ...event["attributes"] }] : [];
+/** The messages that the span's events are, as objects with a role. */
+export function messagesInEvents(span: Span): Attributes[] {
+  return eventsOf(span).flatMap(({ name, attributes }): Attributes[] => {
+    const found = /^gen_ai\.(?:(\w+)\.message|choice)$/.exec(name);
+    return found ? [{ role: found[1] ?? "assistant", ...attributes }] : [];
+  });
+}
+
+/** The values of an attribute with messages, on the span and on events that have the same. */
+export function messageValues(span: Span, key: MessageKey): unknown[] {
+  const inEvents = eventsOf(span).map(({ attributes }) => attributes[key]);
+  return [attributeOf(span, key), ...inEvents].filter(value => value !== undefined && value !== null);
+}
+
+function eventsOf({ events }: Span): { name: string; attributes: Attributes }[] {
+  return events.flatMap(event => {
+    const { name, attributes } = isRecord(event) ? event : {};
+    return typeof name === "string" && isRecord(attributes) ? [{ name, attributes }] : [];
   });
 }
 
@@ -30,10 +41,12 @@ export function messagesInEvents({ events }: Span): Attributes[] {
 export function hasMessages(span: Span): boolean {
   return (
     messagesInEvents(span).length > 0 ||
-    messageKeys.some(key => {
-      const messages = messagesOf(attributeOf(span, key)) ?? [];
-      return key === "gen_ai.prompt" ? messages.some(({ role }) => role !== "") : messages.length > 0;
-    })
+    messageKeys.some(key =>
+      messageValues(span, key).some(value => {
+        const messages = messagesOf(value) ?? [];
+        return key === "gen_ai.prompt" ? messages.some(({ role }) => role !== "") : messages.length > 0;
+      }),
+    )
   );
 }
 
