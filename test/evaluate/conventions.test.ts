@@ -67,3 +67,24 @@ for (const [what, spans] of named) {
       ]);
   });
 }
+
+test("the usage of an agent at the root includes that of calls that tell none; without it the sum is unknown", () => {
+  const call = (usage: Attributes) => ({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "m",
+    ...usage,
+  });
+  const usage = (count: number) => ({
+    "gen_ai.usage.input_tokens": count,
+    "gen_ai.usage.output_tokens": count,
+  });
+  const calls = [below("chat", call(usage(5))), below("chat", call({}))];
+  const limits = [20, 9].map(max_total => ({ type: "token_limit", max_total }));
+  for (const conventions of [[], ["*"]]) {
+    const outcomes = (root: Attributes) =>
+      outcomesOf(traceOf(below("agent", root, null), ...calls), conventions, limits);
+    const agent = { "gen_ai.operation.name": "invoke_agent" };
+    assert.deepEqual(outcomes({ ...agent, ...usage(8) }), ["passed", "failed"]);
+    assert.deepEqual(outcomes(agent), ["missing_instrumentation", "failed"]);
+  }
+});

@@ -54,6 +54,10 @@ const unread: [shape: string, spans: Span[]][] = [
     ],
   ],
   [
+    "without a message around it",
+    [model(answered({ type: "function", id: "c", function: { name: "refund", arguments: "{}" } }))],
+  ],
+  [
     "as an item of the Responses API",
     [model(answered({ type: "function_call", call_id: "c", name: "refund", arguments: "{}" }))],
   ],

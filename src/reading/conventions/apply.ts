@@ -71,19 +71,34 @@ function usageOf(rootSpanId: string | null, { usage, counted, spans }: TraceRead
   const root = spans.find(({ span }) => span.span_id === rootSpanId);
   const ruled = root?.span.translated ? usageKeys.filter(([, key]) => isRuled(root.span, key)) : [];
   if (root?.convention === null && hasInputOrOutput(root) && ruled.length === 0) return null;
-  const onRoot = Object.fromEntries(ruled.map(([kind]) => [kind, root!.usage?.value[kind] ?? null]));
+  const told = ruled.length > 0 ? ruled : toldByRoot(root, usage, spans);
+  const onRoot = Object.fromEntries(told.map(([kind]) => [kind, root!.usage?.value[kind] ?? null]));
   const { input, output, reasoning, cached } = { ...usage, ...onRoot };
   const isMeasured = input !== null || output !== null;
   if (!isMeasured && reasoning === null) return null;
   const total = isMeasured ? Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER) : null;
   const spansOf = (kind: keyof TokenSpans) =>
-    ruled.some(([one]) => one === kind)
+    told.some(([one]) => one === kind)
       ? [root!.span.span_id]
       : counted.flatMap(one => (one.usage[kind] === null ? [] : [one.read.span.span_id]));
   return {
     tokens: { input, output, reasoning, cached, total },
     tokenSpans: { input: spansOf("input"), output: spansOf("output"), reasoning: spansOf("reasoning") },
   };
+}
+
+/** What the root says more of than its calls do, where one of them tells no usage: the root's includes that. */
+function toldByRoot(
+  root: ReadSpan | undefined,
+  usage: TraceReading["usage"],
+  spans: ReadSpan[],
+): (typeof usageKeys)[number][] {
+  const isSilent = (one: ReadSpan) => one.role === "model" && one !== root && !hasInputOrOutput(one);
+  if (!root?.usage || !spans.some(isSilent)) return [];
+  const { value } = root.usage;
+  return usageKeys.filter(
+    ([kind]) => (kind === "input" || kind === "output") && (value[kind] ?? 0) > (usage[kind] ?? 0),
+  );
 }
 
 function mergedCalls(foreign: ToolCall[], { calls, spans }: TraceReading): ToolCall[] {

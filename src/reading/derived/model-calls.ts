@@ -111,9 +111,9 @@ function unreadIn({ spans }: TraceReading): Found[] {
 }
 
 function isCall(span: Span): boolean {
-  if (attributeOf(span, "gen_ai.tool.name") !== undefined) return false;
   const operation = attributeOf(span, "gen_ai.operation.name");
-  return operation === undefined ? isOrchestrator(span) : callOperations.includes(operation);
+  const isModel = operation === undefined ? isOrchestrator(span) : callOperations.includes(operation);
+  return isModel && attributeOf(span, "gen_ai.tool.name") === undefined;
 }
 
 const callOperations: readonly unknown[] = ["chat", "text_completion", "generate_content"];

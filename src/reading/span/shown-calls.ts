@@ -59,9 +59,11 @@ export function mayName(text: string, tool: string): boolean {
 export function callsShownIn(messages: unknown, tool: string): Shown {
   const shown: Shown = { calls: [], results: [] };
   for (const message of sinceQuestion(listOf(messages))) {
-    const role = isRecord(message) ? roleOf(message) : "";
+    if (!isRecord(message)) continue;
+    const role = roleOf(message);
     if (role === "system" || role === "developer") continue;
-    if ((role === "tool" || role === "function") && isRecord(message)) {
+    // A call of OpenAI's has the type "function" as well.
+    if (role === "tool" || message["role"] === "function") {
       if (nameIn(message) === tool) add(shown.results, { ids: idsIn(message), arguments: null });
     } else collect(message, "", { tool, shown, depth: 0 });
   }
