@@ -56,6 +56,7 @@ function reportOf(...tests: Fields[][]): Report {
           repeats: ofTest.length,
           runs: ofTest.length,
           counts,
+          notFullyEvaluated: ofTest.length - decided.length,
         },
         passRate: passRateOf(passed, decided.length),
       };

@@ -1,7 +1,7 @@
 // Stores traces: concurrent requests share a statement and a commit, and are answered after it.
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
-import { FairQueue, nobody, type Owners } from "../../threads/fair-queue.ts";
+import { FairQueue, nobody } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
 import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
