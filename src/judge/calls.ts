@@ -60,7 +60,7 @@ export async function callJudge<Q, V>(
     turn.end(reply);
   }
   await pauseOrWait(deps, reply, access);
-  const { call, ...outcome } = reply;
+  const { call, alone: _, ...outcome } = reply;
   if (outcome.code !== "ok") return allOf(batch, outcome);
   return new Map(
     questions.map(({ key, testIds }) => {
@@ -126,7 +126,7 @@ async function pauseOrWait(
     await pauseJudge(db, fingerprint, reasonText(reply.detail));
     connections.forget();
   }
-  if (reply.code === "later" && reply.retryAt !== null) {
+  if (reply.code === "later" && reply.retryAt !== null && !reply.alone) {
     const ms = reply.retryAt - clock.now();
     const reason = reasonText(reply.detail);
     if (ms >= shownWaitMs) await saveWait(db, fingerprint, ms, reason).catch(() => {});

@@ -27,7 +27,8 @@ export type OpenClient = (
     userSupplied: boolean;
     mode: JudgeMode | null;
     systemRole: boolean;
-    onMode: (mode: JudgeMode, systemRole: boolean) => void;
+    temperature: boolean;
+    onMode: (mode: JudgeMode, systemRole: boolean, temperature: boolean) => void;
     onLowCount: (count: TokenCount) => void;
   },
 ) => JudgeClient;
@@ -41,11 +42,11 @@ export function clientOpener(deps: {
   clock?: Clock;
 }): OpenClient {
   const { outbound, log, semaphore, threads = 1, clock = systemClock } = deps;
-  return (connection, { name, userSupplied, mode, systemRole, onMode, onLowCount }) => {
+  return (connection, { name, userSupplied, ...known }) => {
     const { concurrency, tokensPerMinute, timeoutMs } = connection;
     const share = { ...connection, tokensPerMinute: tokensPerMinute && Math.ceil(tokensPerMinute / threads) };
     return openJudgeClient(share, {
-      ...{ log, mode, systemRole, onMode, onLowCount, semaphore: semaphore(name, concurrency), clock },
+      ...{ ...known, log, semaphore: semaphore(name, concurrency), clock },
       shared: !userSupplied,
       ...(userSupplied ? { fetch: judgeFetch(outbound, timeoutMs) } : {}),
     });
@@ -127,8 +128,8 @@ export class Connections {
         userSupplied: own,
         mode: state?.mode ?? null,
         systemRole: state?.systemRole ?? true,
-        onMode: (mode, systemRole) =>
-          void saveMode(this.#deps.db, fingerprint, mode, systemRole).catch(() => {}),
+        temperature: state?.temperature ?? true,
+        onMode: (...format) => void saveMode(this.#deps.db, fingerprint, ...format).catch(() => {}),
         onLowCount: count => void saveLowCount(this.#deps.db, fingerprint, count).catch(() => {}),
       });
     put(this.#clients, name, client, clientsMax);

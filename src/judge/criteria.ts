@@ -11,7 +11,7 @@ import { semanticRequest } from "../remote/judge/client.ts";
 import { replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
 import { Classifier } from "./classes.ts";
-import { type CriterionQuestion, hashOfMaterial, identityOf, keysFor } from "./keys.ts";
+import { type CriterionQuestion, hashOfMaterial, identityOf, keysFor, type QuestionKey } from "./keys.ts";
 import {
   type Answering,
   type Answers,
@@ -25,8 +25,8 @@ import { withRetry } from "./retry.ts";
 import { classedVerdictOf, isFavorable, needsClass, writtenClass } from "./verdict.ts";
 import { failureOf, givenBy, isAnswered, spentOn, sum, tally } from "./votes.ts";
 
-/** `check` names the check whose criteria stay in one call if possible. */
-type CheckCriterion = CriterionQuestion & { check: number };
+/** `check` names the check whose criteria stay in one call if possible; `place` orders them alike in all votes. */
+type CheckCriterion = CriterionQuestion & { check: number; place: QuestionKey };
 
 /** One vote on a check: for each criterion a question per part of the reply. */
 type Ballot = Question<CheckCriterion>[][];
@@ -49,19 +49,22 @@ export async function judgeReplies(
     return rulesOf(placesOf(redacted, response));
   };
   const ballot = (check: number, vote: number): Ballot => {
-    const { testId, criteria, scenario, reference, userInput, response, material, redacted } =
+    const { testId, criteria, scenario, reference, userInput, response, material, time, redacted } =
       questions[check]!;
     const parts = partsOf(response)!;
     const about = {
       ...(reference === undefined ? {} : { reference }),
       ...(material === undefined ? {} : { material }),
+      ...(time === undefined ? {} : { time }),
       ...(redacted === undefined ? {} : { redacted }),
     };
     return criteria.map(criterion =>
       parts.map((reply, at): Question<CheckCriterion> => {
         const part = parts.length > 1 ? { part: { at: at + 1, of: parts.length } } : {};
-        const content = { criterion, scenario, ...about, userInput, reply, ...part, vote, check };
-        return { key: keys.ofCriterion(content), content, testIds: [testId] };
+        const asked = { criterion, scenario, ...about, userInput, reply, ...part, vote: 1 };
+        const place = keys.ofCriterion(asked);
+        const content = { ...asked, vote, check, place };
+        return { key: vote === 1 ? place : keys.ofCriterion(content), content, testIds: [testId] };
       }),
     );
   };
@@ -147,13 +150,23 @@ function tooLong(response: string): Unanswered {
   return unanswered("undecided", { code: "reply_too_long", data: { shown, of: response.length } });
 }
 
+/** In an order that nobody can choose, and in each vote in another, so that a model that repeats itself repeats no places. */
+function ordered(questions: Question<CheckCriterion>[]): Question<CheckCriterion>[] {
+  const first = questions.toSorted((a, b) => (a.content.place < b.content.place ? -1 : 1));
+  const vote = questions[0]!.content.vote;
+  if (vote === 1) return first;
+  if (vote === 2) return first.reverse();
+  const half = Math.floor(first.length / 2);
+  return [...first.slice(half), ...first.slice(0, half)];
+}
+
 const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
   /**
    * One call per vote, since no call asks a question twice, per input, though a trace has only one, and per conversation
    * that is shown, so that no criterion gets more than its context allows.
    */
   batches(questions) {
-    const by = (name: "vote" | "userInput" | "check") => (part: Question<CheckCriterion>[]) => [
+    const by = (name: "vote" | "userInput" | "time" | "check") => (part: Question<CheckCriterion>[]) => [
       ...Map.groupBy(part, ({ content }) => content[name]).values(),
     ];
     const byMaterial = (part: Question<CheckCriterion>[]) => [
@@ -169,11 +182,13 @@ const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
     ];
     return by("vote")(questions)
       .flatMap(by("userInput"))
+      .flatMap(by("time"))
       .flatMap(byMaterial)
       .flatMap(byLongReply)
       .flatMap(part => together(by("check")(part), criteriaPerCall));
   },
-  request(questions) {
+  request(batch) {
+    const questions = ordered(batch);
     const replies = new Map(
       questions.map(({ content: { reply, part } }) => [reply, part ? { part } : {}] as const),
     );
@@ -182,13 +197,15 @@ const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
       ...{ id: `c${at + 1}`, replyId: `r${texts.indexOf(reply) + 1}`, scenario, criterion },
       ...(reference === undefined ? {} : { reference }),
     }));
-    const { userInput, material, redacted } = questions[0]!.content;
+    const { userInput, material, time, redacted, vote } = questions[0]!.content;
     const shown = [...replies].map(([text, part], at) => ({ id: `r${at + 1}`, ...part, text }));
     const around = {
       ...(material === undefined ? {} : { material }),
+      ...(time === undefined ? {} : { time }),
       ...(redacted === undefined ? {} : { redacted }),
     };
-    return byKey(semanticRequest({ userInput, ...around, replies: shown, criteria }), "c", questions);
+    const ask = { userInput, ...around, replies: shown, criteria };
+    return byKey(semanticRequest(ask, vote), "c", questions);
   },
   isReusable: ({ verdict, quotation, comparison }) =>
     comparison !== "invented" &&

@@ -28,6 +28,8 @@ export type CriterionQuestion = {
   part?: ReplyPart;
   /** Absent: the judge sees the user's input and the reply only. */
   material?: Material;
+  /** When the conversation took place, as the judge is told; absent: it is not. */
+  time?: string;
   vote: number;
   /** As in `SemanticQuestion`. */
   redacted?: string[];
@@ -64,7 +66,7 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
         ...redactedPart(redacted),
       ]),
     ofCriterion(question: CriterionQuestion): QuestionKey {
-      const { criterion, scenario, reference, userInput, reply, part, vote, material, redacted } = question;
+      const { criterion, scenario, reference, userInput, reply, part, vote, material, time } = question;
       const input = userInput === null ? null : inputs(userInput);
       return hash([
         "semantic",
@@ -72,7 +74,8 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
         ...[criterion, scenario, reference ?? null, input, replies(reply), vote],
         material ? hashOfMaterial(material) : null,
         ...(part ? [part.at, part.of] : []),
-        ...redactedPart(redacted),
+        ...(time === undefined ? [] : ["time", time]),
+        ...redactedPart(question.redacted),
       ]);
     },
     ofClass: (criterion: string): QuestionKey => hash(["classify", ...shared, criterion]),
@@ -84,6 +87,7 @@ export const hashOfMaterial = oncePerObject((material: Material) =>
   hash([
     ...[Number(material.tools), Number(material.complete), itemsLeftOut(material)],
     ...(material.toolResults === false ? ["no results"] : []),
+    ...(material.offered ? ["tools", ...material.offered, null] : []),
     ...material.items.flatMap(({ kind, text, name = null, agent = null, failed = false, is = null }) => [
       ...[kind, name, agent, Number(failed), is],
       ...shownParts(text),

@@ -57,7 +57,8 @@ export class ShownQuestions {
       .filter(({ kind }) => seesToolResults || kind !== "tool_result")
       .map(item => itemWith(item, redact));
     const withheld = seesToolResults ? {} : { toolResults: false as const };
-    const made = { material: { ...material, items, ...withheld }, rules };
+    const offered = material.offered ? { offered: material.offered.map(name => nameWith(name, redact)) } : {};
+    const made = { material: { ...material, items, ...offered, ...withheld }, rules };
     this.#materials.set(material, made);
     return made;
   }

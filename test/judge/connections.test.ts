@@ -19,6 +19,7 @@ const connection: FoundJudge["connection"] = {
 const state: NonNullable<FoundJudge["state"]> = {
   mode: "tool",
   systemRole: true,
+  temperature: true,
   testedAt: null,
   pausedAt: null,
   pausedReason: null,

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
 import type { Unanswered } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
+import { tokensOf } from "../../src/remote/judge/prompts.ts";
 import { deleteAgent } from "../../src/store/accounts/agents.ts";
 import { deleteProject } from "../../src/store/accounts/projects.ts";
 import { openDatabase } from "../../src/store/db.ts";
@@ -170,10 +171,7 @@ suite("a call", () => {
       const [first] = await judges.judgeOf(context).ask([question("First.")]);
       assert.equal(first?.code === "ok" && first.spent?.estimated, true);
       const [call] = await listJudgeCalls(db, context.runId!);
-      const [input, output] = [
-        Math.ceil(Buffer.byteLength(call!.instructions + call!.material) / 4),
-        Math.ceil(Buffer.byteLength(answered) / 4),
-      ];
+      const [input, output] = [tokensOf(call!), Math.ceil(Buffer.byteLength(answered) / 4)];
       assert.deepEqual([call!.inputTokens, call!.outputTokens, call!.tokensEstimated], [input, output, true]);
       const today = await findJudgeToday(db, sender.agentId);
       assert.deepEqual([today.inputTokens, today.estimatedTokens], [input, input + output]);

@@ -55,7 +55,11 @@ const client: JudgeClient = {
     const { instructions, echo } = request.prompt;
     const scenarios = JSON.parse(instructions.split("\n").at(-3)!) as { id: string; scenario: string }[];
     const labels = scenarios.map(({ id, scenario }) => ({
-      ...{ id, why: "as told", label: canaryKindOf(scenario) === "never" ? "no_match" : "match" },
+      ...{
+        id,
+        why: "as told",
+        label: canaryKindOf(scenario, "Where is my parcel?") === "never" ? "no_match" : "match",
+      },
     }));
     const text = JSON.stringify({ first_word: echo.first, labels, last_word: echo.last });
     return { ...request.read({ text, tokens: { counted: 0, estimated: 1 } }), call };

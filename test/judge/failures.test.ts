@@ -320,7 +320,7 @@ suite("a judge that is away", () => {
       const judges = openTestJudges(db, fresh({ concurrency: 1 }), { clock });
       server.requests.length = 0;
       server.script = (_, index) => (index === broken ? completion("", "content_filter") : refusal(503));
-      const criteria = Array.from({ length: 9 }, (_, at) => `Criterion ${at}.`);
+      const criteria = Array.from({ length: 11 }, (_, at) => `Criterion ${at}.`);
       const judge = judges.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }));
       const [answer] = await judge.ask([semanticQuestion({ criteria })]);
       assert.deepEqual([answer?.code, server.requests.length], ["unusable", 2]);
@@ -522,6 +522,33 @@ suite("who judges", () => {
           assert.equal(answer.retryAt, now + 1_000, edit);
         }
       }
+      await judges.close();
+    }
+  });
+
+  test("with a Retry-After for what one trace says is waited for by that trace alone; a rate limit, by all", async () => {
+    for (const [status, isOfKey] of [
+      [503, false],
+      [402, false],
+      [429, true],
+    ] as const) {
+      const [one, two] = [await makeJudgedAgent(db, 0), await makeJudgedAgent(db, 0)];
+      const environment = fresh();
+      const judges = openTestJudges(db, environment, { clock });
+      const isPoison: (text: string) => boolean = text => text.includes("poison");
+      server.script = (request, index) =>
+        isPoison(request.material)
+          ? refusal(status, {}, { "retry-after": "3600" })
+          : obliging()(request, index);
+      const ask = async (agentId: string, response: string) => {
+        const judge = judges.judgeOf(contextOf(agentId, { deadlineAt: now + 9_000_000 }));
+        return (await judge.ask([semanticQuestion({ response })]))[0]!;
+      };
+      const hit = await ask(one.agentId, "The poison is in Lyon.");
+      assert.ok(isWaiting(hit) && hit.retryAt >= now + 3_600_000);
+      assert.equal((await ask(two.agentId, "It is in Lyon.")).code, isOfKey ? "later" : "ok", `${status}`);
+      const state = await findJudgeState(db, fingerprintOf(environment, null));
+      assert.equal(state?.wait != null, isOfKey);
       await judges.close();
     }
   });

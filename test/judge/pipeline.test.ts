@@ -162,13 +162,13 @@ suite("routing", () => {
 });
 
 suite("semantic checks", () => {
-  test("of all tests share calls: 9 criteria take two, and the same one asked by two tests is one question", async () => {
+  test("of all tests share calls: 11 criteria take two, and the same one asked by two tests is one question", async () => {
     const { agentId } = await makeJudgedAgent(db);
     const judge = judges.judgeOf(contextOf(agentId));
-    const nine = ["one", "two", "three"].map((testId, at) =>
-      semanticQuestion({ testId, criteria: criteria(9).slice(3 * at, 3 * at + 3) }),
+    const eleven = ["one", "two", "three"].map((testId, at) =>
+      semanticQuestion({ testId, criteria: criteria(11).slice(4 * at, 4 * at + 4) }),
     );
-    const answers = await judge.ask([...nine, semanticQuestion({ testId: "four", criteria: criteria(2) })]);
+    const answers = await judge.ask([...eleven, semanticQuestion({ testId: "four", criteria: criteria(2) })]);
     assert.deepEqual(
       answers.map(answer => sound(answer).score),
       [1, 1, 1, 1],
@@ -177,7 +177,7 @@ suite("semantic checks", () => {
     const shares = answers.map(answer => sound(answer).spent!.inputTokens);
     const sum = shares.reduce((a, b) => a + b);
     assert.ok(Math.abs(sum - 2 * usage.prompt_tokens) <= 2, `${shares} are shares of two calls`);
-    assert.deepEqual(criteriaAsked().flat().sort(), criteria(9));
+    assert.deepEqual(new Set(criteriaAsked().flat()), new Set(criteria(11)));
   });
 
   test("costs nothing the second time, and says so; a retyped reply or reference is another question", async () => {
@@ -325,6 +325,13 @@ suite("semantic checks", () => {
     assert.deepEqual(
       answers.map(answer => sound(answer).votes.length),
       [3, 3, 3],
+    );
+    // At the model's own temperature and in another order, so that no vote is a copy of another.
+    const orders = criteriaAsked().map(String);
+    assert.equal(new Set(orders).size, 3, orders.join(" | "));
+    assert.deepEqual(
+      server.requests.map(({ body }) => body["temperature"]),
+      [0, undefined, undefined],
     );
     assert.deepEqual(
       criteriaAsked().map(asked => asked.sort()),
@@ -525,7 +532,7 @@ suite("semantic checks", () => {
 
   test("of all criteria as not met, or none, is not used", async () => {
     const { agentId } = await makeJudgedAgent(db);
-    for (const verdict of ["not_met", "met", "not_applicable"]) {
+    for (const verdict of ["not_met", "met", "not_applicable", "cannot_tell"]) {
       server.script = request => {
         const verdicts = verdictsOf(request).map(one => ({ ...one, verdict, evidence: "It is in Lyon" }));
         return completion({ verdicts });

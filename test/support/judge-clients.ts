@@ -29,7 +29,8 @@ export function openClient(connection: JudgeConnection, options: Partial<JudgeCl
   return {
     route: (ask: RouteAsk, signal?: AbortSignal, owners?: Owners) =>
       callBounded(client, routeRequest(ask), { signal, ...(owners && { owners }) }),
-    judge: (ask: SemanticAsk, signal?: AbortSignal) => callBounded(client, semanticRequest(ask), { signal }),
+    judge: (ask: SemanticAsk, signal?: AbortSignal, vote?: number) =>
+      callBounded(client, semanticRequest(ask, vote), { signal }),
     enter: (ask: RouteAsk, owners?: Owners) => client.enter(routeRequest(ask), owners && { owners }),
     get queued() {
       return client.queued("");

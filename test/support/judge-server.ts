@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { JudgeConnection, JudgeMode } from "../../src/model/judge/call.ts";
-import { canaryKindOf } from "../../src/remote/judge/canaries.ts";
+import { canaryKindOf, classCanaryOf } from "../../src/remote/judge/canaries.ts";
 import { type Protocol, protocolOf, protocols } from "./judge-protocols.ts";
 
 /** A request in the terms of all three; `body` is what was sent. */
@@ -206,14 +206,7 @@ export function obliging({
     const asked = askedOf(request);
     if (asked.kind === "semantic") return completion({ verdicts: verdictsOf(request, opinions) });
     if (asked.kind === "classify") {
-      const classes = asked.criteria.map(({ id, criterion }) => {
-        return {
-          id,
-          rests_on: restsOn(criterion),
-          conditional: /^(?:If|When|For)\b/.test(criterion) ? "yes" : "no",
-        };
-      });
-      return completion({ classes });
+      return completion({ classes: classesOf(request, restsOn) });
     }
     return completion({ labels: labelsOf(request, label, opinions.reason) });
   };
@@ -233,7 +226,21 @@ export function labelsOf(
   const known = { always: "match", never: "no_match", none: undefined };
   return asked.scenarios.map(({ id, scenario }) => ({
     ...{ id, why },
-    label: known[canaryKindOf(scenario) ?? "none"] ?? label(scenario, userInput ?? ""),
+    label: known[canaryKindOf(scenario, userInput ?? "") ?? "none"] ?? label(scenario, userInput ?? ""),
+  }));
+}
+
+/** What an obliging judge answers to each criterion to be classified, the two that are known included. */
+export function classesOf(
+  request: JudgeRequest,
+  restsOn: (criterion: string) => string = () => "passage",
+): { id: string; rests_on: string; conditional: string }[] {
+  const asked = posedBy(request);
+  if (asked.kind !== "classify") throw new Error("No criterion was asked about");
+  return asked.criteria.map(({ id, criterion }) => ({
+    id,
+    rests_on: classCanaryOf(criterion) ?? restsOn(criterion),
+    conditional: /^(?:If|When|For)\b/.test(criterion) ? "yes" : "no",
   }));
 }
 
@@ -261,7 +268,7 @@ export function verdictsOf(
   if (asked.kind !== "semantic") throw new Error("No criterion was asked about");
   const material = materialOf(request);
   return asked.criteria.map(({ id, criterion, reply }) => {
-    const canary = canaryKindOf(criterion);
+    const canary = canaryKindOf(criterion, reply);
     const said = canary ? { always: "met", never: "not_met" }[canary] : verdict(criterion, reply, material);
     const quoted = !canary && ["met", "mostly", "partly"].includes(said) ? evidence(criterion, reply) : "";
     const compared = canary ? "" : comparedWith(criterion, material);
@@ -342,10 +349,12 @@ export type Asked =
 export function askedOf(request: JudgeRequest): Asked {
   const posed = posedBy(request);
   if (posed.kind === "route") {
-    return { ...posed, scenarios: posed.scenarios.filter(({ scenario }) => !canaryKindOf(scenario)) };
+    return { ...posed, scenarios: posed.scenarios.filter(({ scenario }) => !canaryKindOf(scenario, "")) };
   }
-  if (posed.kind === "classify") return posed;
-  return { ...posed, criteria: posed.criteria.filter(({ criterion }) => !canaryKindOf(criterion)) };
+  if (posed.kind === "classify") {
+    return { ...posed, criteria: posed.criteria.filter(({ criterion }) => !classCanaryOf(criterion)) };
+  }
+  return { ...posed, criteria: posed.criteria.filter(({ criterion }) => !canaryKindOf(criterion, "")) };
 }
 
 function posedBy(request: JudgeRequest): Asked {

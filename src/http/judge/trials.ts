@@ -32,10 +32,11 @@ export async function tryJudge(
     AbortSignal.any([timeout, clientGone]),
   );
   const fingerprint = fingerprintOf(connection, projectId);
-  if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode, probe.systemRole);
+  const { mode, systemRole, temperature } = probe;
+  if (mode !== null) await resumeJudge(db, fingerprint, mode, systemRole, temperature);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
   if (probe.lowCount) await saveLowCount(db, fingerprint, probe.lowCount);
-  const { state, detail, systemRole: _, lowCount: __, ...trial } = probe;
+  const { state, detail, systemRole: _, temperature: __, lowCount: ___, ...trial } = probe;
   if (state === "ok") return trial;
   // The timeout was reached, or the client disconnected.
   if (state === "aborted") {

@@ -84,6 +84,8 @@ export type SemanticAsk = {
   userInput: string | null;
   /** Absent: only the user's input and the replies are shown. */
   material?: Material;
+  /** When the conversation took place, in words; absent: not known. */
+  time?: string;
   replies: { id: string; part?: ReplyPart; text: string }[];
   criteria: { id: string; replyId: string; scenario: string; criterion: string; reference?: string }[];
   /** Privacy rules that redacted something in the trace; absent: none. */
@@ -135,7 +137,7 @@ export const unknownClass: CriterionClass = { restsOn: null, conditional: false 
 export type Classes = Map<string, CriterionClass>;
 
 export const scenariosPerCall = 16;
-export const criteriaPerCall = 8;
+export const criteriaPerCall = 10;
 export const classesPerCall = 32;
 
 export type RouteLabel = "match" | "unsure" | "no_match";

@@ -60,6 +60,8 @@ export type SemanticQuestion = {
   negate: boolean;
   /** Absent: the judge sees the user's input and the reply only. */
   material?: Material;
+  /** When the conversation took place, in words; absent: not known. */
+  time?: string;
   /** Where the reply and the user's input are, for quotations of them. */
   replyPlace?: Place;
   inputPlace?: Place;

@@ -50,6 +50,8 @@ export type Material = {
   items: MaterialItem[];
   /** False: tool calls are not shown, though there may have been some. */
   tools: boolean;
+  /** The names of the tools that the agent could call; absent: not known, or not shown. */
+  offered?: string[];
   /** False: the project does not let the judge see what tools returned. */
   toolResults?: false;
   /** Items that are not shown, and the characters that are not, those of shortened items included. */

@@ -10,10 +10,12 @@ export const promptBounds = {
   replyParts: 8,
   scenario: 4_000,
   criterion: 8_000,
+  /** Of each criterion, where they are repeated after the material. */
+  criterionAgain: 300,
   reference: 8_000,
   /**
    * Of the conversation around the reply, and of both together: with the user's input and the answer, a call must fit
-   * into a context of 32,000 tokens, at four tokens a word, half of which are the signs before the words.
+   * into a context of 32,000 tokens, which leaves half of it to scripts with more tokens than English.
    */
   conversation: 24_000,
   conversationAndReply: 36_000,

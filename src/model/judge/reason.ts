@@ -64,7 +64,7 @@ export type JudgeReasonData = {
   judge_not_a_model: null;
   judge_answer_malformed: null;
   /** `wrong`: the kind of the question with a known answer. */
-  judge_integrity_failed: { wrong: "always" | "never" };
+  judge_integrity_failed: { wrong: "always" | "never" | "class" };
   judge_context_too_small: null;
   judge_echo_wrong: null;
   judge_question_skipped: null;

@@ -188,8 +188,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_not_a_model: () => "The judge's server did not answer like a language model's server.",
   judge_answer_malformed: () => "The judge did not answer with the requested JSON.",
   judge_integrity_failed: ({ wrong }) =>
-    `The judge failed the integrity check: it ${
-      wrong === "never" ? "accepted a question whose answer is no" : "rejected a question whose answer is yes"
+    `The judge failed the integrity check: it gave the wrong answer to a question whose answer is ${
+      { always: "yes", never: "no", class: "known" }[wrong]
     }.`,
   judge_context_too_small: () =>
     "The judge's context is too small: its server cut the beginning of the prompt. Raise the context length.",

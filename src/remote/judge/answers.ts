@@ -5,19 +5,21 @@ import {
   type CriterionClass,
   type GivenVerdict,
   type QuoteHint,
+  type RestsOn,
   type RouteLabels,
   restsOnWords,
   type Verdicts,
 } from "../../model/judge/call.ts";
 import { type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
-import { quotes, words, wordsShown } from "../../model/judge/quotations.ts";
+import { isWhole as isWholeText, quotes, words, wordsShown } from "../../model/judge/quotations.ts";
+import type { JudgeReasonData } from "../../model/judge/reason.ts";
 import { oncePerText } from "../../model/once-per-text.ts";
 import { shorten } from "../../model/shorten.ts";
 import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
 import { beginningOf } from "../foreign-text.ts";
 import type { CanaryKind } from "./canaries.ts";
 import { hasContentWord } from "./content-words.ts";
-import type { Echo, Posed, PosedCriterion } from "./prompts.ts";
+import type { ClassifyPrompt, Echo, Posed, PosedCriterion } from "./prompts.ts";
 
 const sentence = z.string().refine(hasWord);
 
@@ -27,6 +29,8 @@ const label = z.strictObject({
   label: z.enum(["match", "unsure", "no_match"]),
 });
 
+const verdictWords = ["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"] as const;
+
 const verdict = z.strictObject({
   id: z.string(),
   evidence: z.string(),
@@ -34,16 +38,18 @@ const verdict = z.strictObject({
   compared_with: z.string(),
   compared_in: z.string(),
   reason: sentence,
-  verdict: z.enum(["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]),
+  verdict: z.enum(verdictWords),
 });
 
 // Of a model that leaves empty fields out, the rest counts.
 const passage = z.string().default("");
 const readVerdict = verdict.extend({ evidence_in: passage, compared_with: passage, compared_in: passage });
 
+const classWords = [...restsOnWords, "unsure"] as const;
+
 const classified = z.strictObject({
   id: z.string(),
-  rests_on: z.enum([...restsOnWords, "unsure"]),
+  rests_on: z.enum(classWords),
   conditional: z.enum(["yes", "no", "unsure"]),
 });
 const readClassified = classified.extend({ conditional: classified.shape.conditional.default("unsure") });
@@ -73,7 +79,7 @@ export function readLabels(
 ): JudgeOutcome<RouteLabels> {
   const read = entriesOf(answer, "labels", echo);
   if ("code" in read) return read;
-  const fault = canaryFault(read.entries, posed, isWrongLabel);
+  const fault = canaryFault(read.entries, posed, wrongLabel);
   if (fault) return fault;
   const valid = validEntries(read.entries, label, [...posed.keys()], entry => entry.label);
   const value: RouteLabels = new Map();
@@ -93,7 +99,7 @@ export function readVerdicts(
 ): JudgeOutcome<Verdicts> {
   const read = entriesOf(answer, "verdicts", echo);
   if ("code" in read) return read;
-  const fault = canaryFault(read.entries, posed, isWrongVerdict);
+  const fault = canaryFault(read.entries, posed, wrongVerdict);
   if (fault) return fault;
   const valid = validEntries(read.entries, readVerdict, [...posed.keys()], entry => entry.verdict);
   const value: Verdicts = new Map();
@@ -104,39 +110,49 @@ export function readVerdicts(
     if (id === null) continue;
     const evidence = given.evidence.replaceAll(sign, "");
     const comparedWith = given.compared_with.replaceAll(sign, "");
+    const evidenceHint = hintOf(given.evidence_in);
     value.set(id, {
       verdict: given.verdict,
       evidence: shortened(evidence, 600),
       reason: shortened(given.reason),
-      quotation: quotationOf(evidence, material, wordsOf),
+      quotation: quotationOf(evidence, evidenceHint, material, wordsOf),
       comparedWith: shortened(comparedWith, 600),
       comparison: comparisonOf(comparedWith, material, wordsOf),
-      evidenceHint: hintOf(given.evidence_in),
+      evidenceHint,
       comparisonHint: hintOf(given.compared_in),
     });
   }
   return { code: "ok", value };
 }
 
-/** The classes by the ids of the request. */
+const classOf = ({ rests_on, conditional }: z.output<typeof readClassified>): CriterionClass => ({
+  restsOn: rests_on === "unsure" ? null : rests_on,
+  conditional: conditional === "yes",
+});
+
+/** The classes by the ids of the request, left out as labels are. */
 export function readClasses(
   answer: GivenAnswer,
-  asked: readonly string[],
+  posed: ClassifyPrompt["posed"],
   echo: Echo,
 ): JudgeOutcome<Classes> {
   const read = entriesOf(answer, "classes", echo);
   if ("code" in read) return read;
+  const fault = canaryFault(read.entries, posed, wrongClass);
+  if (fault) return fault;
   const valid = validEntries(
     read.entries,
     readClassified,
-    asked,
+    [...posed.keys()],
     ({ rests_on, conditional }) => `${rests_on} ${conditional}`,
   );
-  const classOf = ({ rests_on, conditional }: z.output<typeof readClassified>): CriterionClass => ({
-    restsOn: rests_on === "unsure" ? null : rests_on,
-    conditional: conditional === "yes",
-  });
-  return { code: "ok", value: new Map([...valid].map(([id, entry]) => [id, classOf(entry)])) };
+  const value: Classes = new Map();
+  if (!isWhole(valid, posed)) return { code: "ok", value };
+  for (const [posedId, entry] of valid) {
+    const { id } = posed.get(posedId)!;
+    if (id !== null) value.set(id, classOf(entry));
+  }
+  return { code: "ok", value };
 }
 
 /** The entries of an answer that repeats both words of the prompt. */
@@ -162,37 +178,48 @@ function entriesOf(
   });
 }
 
-const worded = z.object({ id: z.string(), label: z.string().optional(), verdict: z.string().optional() });
+const worded = z.object({
+  id: z.string(),
+  label: z.string().optional(),
+  verdict: z.string().optional(),
+  rests_on: z.string().optional(),
+});
 
-/** Reads the canaries' entries even if the rest of them is malformed. */
-function canaryFault(
+type Wrong = JudgeReasonData["judge_integrity_failed"]["wrong"];
+
+/** Reads the canaries' entries even if the rest of them is malformed. `wrongOf`: undefined if the word is right. */
+function canaryFault<C>(
   entries: unknown[],
-  posed: ReadonlyMap<string, Posed>,
-  isWrong: (kind: CanaryKind, word: string) => boolean,
+  posed: ReadonlyMap<string, Posed<C>>,
+  wrongOf: (known: C, word: string) => Wrong | undefined,
 ): Unanswered | undefined {
   for (const entry of entries) {
     const { data } = worded.safeParse(entry);
     const asked = data && posed.get(data.id);
     if (!asked || asked.id !== null) continue;
-    if (isWrong(asked.canary, data.verdict ?? data.label ?? "")) {
-      return unanswered("unusable", { code: "judge_integrity_failed", data: { wrong: asked.canary } });
-    }
+    const wrong = wrongOf(asked.canary, data.verdict ?? data.label ?? data.rests_on ?? "");
+    if (wrong) return unanswered("unusable", { code: "judge_integrity_failed", data: { wrong } });
   }
   return undefined;
 }
 
-// A judge that is unsure of a canary is only careful.
-function isWrongLabel(kind: CanaryKind, label: string): boolean {
-  return label === (kind === "always" ? "no_match" : "match");
+// A judge that is unsure of a scenario is only careful: the test runs.
+function wrongLabel(kind: CanaryKind, label: string): Wrong | undefined {
+  return label === (kind === "always" ? "no_match" : "match") ? kind : undefined;
 }
 
-function isWrongVerdict(kind: CanaryKind, verdict: string): boolean {
-  const wrong = { always: ["partly", "not_met"], never: ["met", "mostly", "partly"] }[kind];
-  return [...wrong, "not_applicable"].includes(verdict);
+/** Whether a reply has a word can be told, so "cannot_tell" is wrong, too. */
+function wrongVerdict(kind: CanaryKind, verdict: string): Wrong | undefined {
+  const right = { always: ["met", "mostly"], never: ["not_met"] }[kind];
+  return !right.includes(verdict) && verdictWords.some(one => one === verdict) ? kind : undefined;
+}
+
+function wrongClass(known: RestsOn, word: string): Wrong | undefined {
+  return word !== known && classWords.some(one => one === word) ? "class" : undefined;
 }
 
 /** Whether the canaries were answered. */
-function isWhole(valid: ReadonlyMap<string, unknown>, posed: ReadonlyMap<string, Posed>): boolean {
+function isWhole(valid: ReadonlyMap<string, unknown>, posed: ReadonlyMap<string, Posed<unknown>>): boolean {
   return [...posed].every(([posedId, { id }]) => id !== null || valid.has(posedId));
 }
 
@@ -218,18 +245,21 @@ function validEntries<T extends { id: string }>(
 
 type Shown = Pick<PosedCriterion, "reply" | "own" | "others">;
 
+/** Evidence that is said to be in the reply is not found in what else the agent said or did. */
 function quotationOf(
   evidence: string,
+  hint: QuoteHint | null,
   { reply, own, others }: Shown,
   wordsOf: (text: string) => string,
 ): GivenVerdict["quotation"] {
   if (words(evidence) === "") return "empty";
   const isIn = (text: string) => quotes(wordsOf(text), evidence);
-  if (isIn(reply) || own.some(({ text }) => isIn(text))) {
+  const isOwn = own.some(({ text }) => isIn(text));
+  if (isIn(reply) || (isOwn && hint !== "reply")) {
     // A reply without any, such as "Yes, it is", is quoted as a whole.
-    return hasContentWord(words(evidence)) || words(evidence) === wordsOf(reply) ? "found" : "trivial";
+    return hasContentWord(words(evidence)) || isWholeText(wordsOf(reply), evidence) ? "found" : "trivial";
   }
-  return others.some(({ text }) => isIn(text)) ? "elsewhere" : "invented";
+  return isOwn || others.some(({ text }) => isIn(text)) ? "elsewhere" : "invented";
 }
 
 function comparisonOf(

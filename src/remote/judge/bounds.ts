@@ -22,7 +22,7 @@ export const judgeLimits = {
 };
 
 /** Must be ended, without a reply if no call was made. */
-export type Turn = { end(reply?: JudgeOutcome<unknown> & { call: JudgeCall | null }): void };
+export type Turn = { end(reply?: JudgeOutcome<unknown> & { call: JudgeCall | null; alone?: true }): void };
 
 /** `owners`: whose call it is, among those that share the judge. */
 export type Asking = { owners?: Owners; signal?: AbortSignal | undefined };
@@ -34,8 +34,6 @@ export type Bounds = {
   enter(tokens: number, asking: Asking): Promise<Turn | Unanswered>;
   /** Whether calls are suspended if the call that is under way fails. */
   readonly atLastFailure: boolean;
-  /** Earlier failures no longer count: the judge answers other questions. */
-  forgive(): void;
 };
 
 export function createBounds(
@@ -79,7 +77,6 @@ export function createBounds(
     get atLastFailure() {
       return breaker.atLastFailure;
     },
-    forgive: () => breaker.forgive(),
     async enter(estimate, asking) {
       const suspended = breaker.suspended();
       if (suspended) return suspended;
@@ -115,8 +112,8 @@ export function createBounds(
             refusals += 1;
             refusal = unanswered("refused", reply.detail);
           }
-          end(reply);
-          if (reply?.code === "later" && reply.retryAt !== null)
+          end(reply?.alone ? answered : reply);
+          if (reply?.code === "later" && reply.retryAt !== null && !reply.alone)
             semaphore.sharePause?.({ until: reply.retryAt, because: reply.detail });
           release();
         },
@@ -124,6 +121,9 @@ export function createBounds(
     },
   };
 }
+
+/** What a question that the judge failed at alone says of it. */
+const answered: JudgeOutcome<null> = { code: "ok", value: null };
 
 /** How many calls each account has. */
 class Counts {
@@ -213,10 +213,6 @@ class CircuitBreaker {
     return this.#failures >= judgeLimits.failuresMax - 1;
   }
 
-  forgive(): void {
-    this.#failures = 0;
-  }
-
   #isOpen(): boolean {
     return this.#failures >= judgeLimits.failuresMax;
   }
@@ -228,7 +224,7 @@ class CircuitBreaker {
       this.#until = 0;
     }
     if (outcome.code !== "later") return;
-    // A Retry-After of one call holds for all.
+    // A Retry-After of one call holds for all that share the key.
     this.#until = Math.max(this.#until, outcome.retryAt ?? 0);
     // Of many calls in flight when the judge went down, those that fail after the first few add nothing.
     if (this.#isOpen() && !isProbe) return;

@@ -9,108 +9,109 @@ import { connectionFault } from "../connection-fault.ts";
 import type { Outbound, OutboundInit } from "../outbound.ts";
 import { readError } from "./error-reply.ts";
 import { faultOf } from "./errors.ts";
-import { callOptions, modesOf, openModel, type PromptFormat, rejectsMode, textOf } from "./models.ts";
+import {
+  callOptions,
+  modesOf,
+  openModel,
+  type PromptFormat,
+  rejectsMode,
+  rejectsTemperature,
+  textOf,
+} from "./models.ts";
 import { type Prompt, tokensOf, tokensOfText } from "./prompts.ts";
 
 /** Longer answers are aborted. */
 export const answerBytesMax = 1_048_576;
 
-/** `isKnown`: later calls start with this format. `failure`: why the text, if there is one, cannot be used. */
-export type CallResult = PromptFormat & { isKnown: boolean } & Usage &
+/** The format that was used in the end. `failure`: why the text, if there is one, cannot be used. */
+export type CallResult = PromptFormat &
+  Usage &
   ({ text: string; failure: Unanswered | null } | { text: null; failure: Unanswered });
 
-/** Sends one prompt; never rejects. `signal` must end the call in time. */
-export type ModelCaller = (prompt: Prompt, shape: z.ZodType, signal: AbortSignal) => Promise<CallResult>;
-
-export type ModelCallerOptions = {
-  fetch?: typeof globalThis.fetch;
-  /** The mode that is known to work; a provider without it starts with its next weaker one. */
-  mode: JudgeMode | null;
-  systemRole: boolean;
-  now: () => number;
-};
+/** `varied`: a further vote, at the model's default temperature. */
+export type ModelCall = { prompt: Prompt; shape: z.ZodType; varied: boolean };
 
 /**
- * Falls back to the next weaker mode, or to a prompt without a system role, when the server rejects the first, and
- * remembers it. Tokens are those of the call that was answered.
+ * Sends one prompt, in this format or, if the server rejects it, in the next weaker one; never rejects. Tokens are those of the
+ * call that was answered. `signal` must end the call in time.
  */
-export function createModelCaller(connection: JudgeConnection, options: ModelCallerOptions): ModelCaller {
-  const modes = modesOf(connection.provider);
-  const first = judgeModes.indexOf(options.mode ?? judgeModes[0]!);
-  let known: PromptFormat = {
-    mode: modes.find(mode => judgeModes.indexOf(mode) >= first)!,
-    systemRole: options.systemRole,
-  };
-  let model: Promise<LanguageModelV4> | undefined;
-  let calls = 0;
-  /** The number of the latest call when a fallback last succeeded only after a 5xx. */
-  let doubtedAt: number | undefined;
+export type ModelCaller = (call: ModelCall, from: PromptFormat, signal: AbortSignal) => Promise<CallResult>;
 
-  return async (prompt, shape, signal) => {
-    calls += 1;
-    const call = calls;
-    let isDoubtful = false;
-    for (let tried = known; ; ) {
+export function createModelCaller(
+  connection: JudgeConnection,
+  options: { fetch?: typeof globalThis.fetch; now: () => number },
+): ModelCaller {
+  const modes = modesOf(connection.provider);
+  let model: Promise<LanguageModelV4> | undefined;
+
+  return async (call, from, signal) => {
+    for (let tried = from; ; ) {
       try {
         model ??= openModel(connection, boundedFetch(options.fetch ?? globalThis.fetch));
         const { content, finishReason, usage } = await (await model).doGenerate({
-          ...callOptions(prompt, shape, tried),
+          ...callOptions(call.prompt, call, tried),
           abortSignal: signal,
         });
-        // A 5xx may be a glitch: the rejected format is given up only if a later call gets a 5xx for it too.
-        if (!isDoubtful) doubtedAt = undefined;
-        if (!isDoubtful || (doubtedAt !== undefined && call > doubtedAt)) known = weaker(known, tried, modes);
-        else doubtedAt = calls;
         const text = textOf(content);
         const unfinished = unfinishedBy[finishReason.unified];
         return {
           ...tried,
-          isKnown: known.mode === tried.mode && known.systemRole === tried.systemRole,
           text,
           failure: unfinished ? unanswered("unusable", unfinished) : null,
-          ...usageOf(usage, prompt, text),
+          ...usageOf(usage, call.prompt, text),
         };
       } catch (error) {
-        const next = signal.aborted ? undefined : fallbackOf(error, tried, modes, options.now());
+        const next = signal.aborted ? undefined : fallbackOf(error, call, tried, modes, options.now());
         if (next) {
-          tried = next.format;
-          isDoubtful ||= next.status >= 500;
+          tried = next;
           continue;
         }
         const failure = signal.aborted ? timedOut : failureOf(error, options.now());
-        return { ...tried, isKnown: false, text: null, failure, ...noUsage };
+        return { ...tried, text: null, failure, ...noUsage };
       }
     }
   };
 }
 
-/** The format to try next, if the server rejected this one rather than the question. */
-function fallbackOf(
-  error: unknown,
-  { mode, systemRole }: PromptFormat,
-  modes: JudgeMode[],
-  now: number,
-): { format: PromptFormat; status: number } | undefined {
-  const reply = APICallError.isInstance(error) ? readError(error, now) : undefined;
-  if (!reply) return undefined;
-  const { status } = reply;
-  const fault = faultOf(reply)?.code;
-  if (fault === "judge_system_role_rejected" && systemRole)
-    return { format: { mode, systemRole: false }, status };
-  const next = modes[modes.indexOf(mode) + 1];
-  const isOpen = fault === undefined || fault === "judge_not_found";
-  const body = (error as APICallError).responseBody;
-  return isOpen && next !== undefined && rejectsMode(mode, status, body)
-    ? { format: { mode: next, systemRole }, status }
-    : undefined;
+/** The first format of the provider that is no stricter than this mode; null: not known. */
+export function formatFrom(
+  { provider }: Pick<JudgeConnection, "provider">,
+  mode: JudgeMode | null,
+  taken: Omit<PromptFormat, "mode">,
+): PromptFormat {
+  const first = judgeModes.indexOf(mode ?? judgeModes[0]!);
+  return { ...taken, mode: modesOf(provider).find(mode => judgeModes.indexOf(mode) >= first)! };
 }
 
-/** Drops what either format has dropped, because calls in flight fall back independently. */
-function weaker(one: PromptFormat, other: PromptFormat, modes: JudgeMode[]): PromptFormat {
-  return {
-    mode: modes.indexOf(other.mode) > modes.indexOf(one.mode) ? other.mode : one.mode,
-    systemRole: one.systemRole && other.systemRole,
-  };
+/** Whether a format drops what the other has. */
+export function isWeaker(one: PromptFormat, other: PromptFormat): boolean {
+  return (
+    judgeModes.indexOf(one.mode) > judgeModes.indexOf(other.mode) ||
+    (!one.systemRole && other.systemRole) ||
+    (!one.temperature && other.temperature)
+  );
+}
+
+/** The format to try next, if the server rejected this one rather than the question, as far as its words tell. */
+function fallbackOf(
+  error: unknown,
+  { varied }: ModelCall,
+  format: PromptFormat,
+  modes: JudgeMode[],
+  now: number,
+): PromptFormat | undefined {
+  const reply = APICallError.isInstance(error) ? readError(error, now) : undefined;
+  if (!reply) return undefined;
+  const { mode, systemRole, temperature } = format;
+  const fault = faultOf(reply)?.code;
+  if (fault === "judge_system_role_rejected" && systemRole) return { ...format, systemRole: false };
+  if (fault !== undefined && fault !== "judge_not_found") return undefined;
+  const body = (error as APICallError).responseBody;
+  if (temperature && !varied && rejectsTemperature(reply.status, body)) {
+    return { ...format, temperature: false };
+  }
+  const next = modes[modes.indexOf(mode) + 1];
+  return next !== undefined && rejectsMode(mode, reply.status, body) ? { ...format, mode: next } : undefined;
 }
 
 const unfinishedBy: Record<string, JudgeReason | undefined> = {

@@ -1,9 +1,13 @@
 // Questions with a known answer that are put among the others: a judge that gets one wrong has not read the prompt, or
 // obeys the text that it judges.
 import { createHash } from "node:crypto";
+import { gap } from "../../model/judge/prompt-bounds.ts";
+import { hasContentWord } from "./content-words.ts";
 
 /** What the answer must be: "always" met or matching, "never". */
 export type CanaryKind = "always" | "never";
+
+export type Canary = { kind: CanaryKind; text: string };
 
 /** Draws numbers below `max`; the same ones for the same seed. */
 export type Draw = (max: number) => number;
@@ -13,131 +17,190 @@ export function drawFrom(seed: string): Draw {
   return max => createHash("sha256").update(`${seed} ${drawn++}`).digest().readUInt32BE() % max;
 }
 
-/** A pair of criteria: one that every reply meets, and one that none does. None of `texts` contains their codes. */
-export function criterionCanaries(texts: string[], draw: Draw): { kind: CanaryKind; text: string }[] {
-  return pairOf(criteria, claims, texts, draw);
+/** A pair of criteria about the words of the reply: one that it meets, and one that it does not. `others`: all else shown. */
+export function criterionCanaries(reply: string, others: string[], draw: Draw): Canary[] {
+  return wordCanaries(criteria, reply, others, draw);
 }
 
-/** A pair of scenarios: one that every input matches, and one that none does. */
-export function scenarioCanaries(texts: string[], draw: Draw): { kind: CanaryKind; text: string }[] {
-  return pairOf(scenarios, topics, texts, draw);
+/** A pair of scenarios about the words of the input: one that matches, and one that does not. */
+export function scenarioCanaries(input: string, others: string[], draw: Draw): Canary[] {
+  return wordCanaries(scenarios, input, others, draw);
 }
 
-/** Which kind of canary a criterion or scenario is worded like; undefined for all others. */
-export function canaryKindOf(text: string): CanaryKind | undefined {
-  const worded = text.replace(/\b[A-Z]{2}-\d{4}\b/, "#");
-  for (const [frames, fillings] of [
-    [criteria, claims],
-    [scenarios, topics],
-  ] as const) {
-    for (const kind of ["always", "never"] as const) {
-      if (frames[kind].some(frame => fillings.some(filling => frame.replace("*", filling) === worded))) {
-        return kind;
+/** What a criterion rests on, known for certain: neither has a condition. */
+export type ClassCanary = { restsOn: "passage" | "absence"; text: string };
+
+/** A pair of criteria to be classified. */
+export function classCanaries(draw: Draw): ClassCanary[] {
+  return (["passage", "absence"] as const).map(restsOn => {
+    const frames = classFrames[restsOn];
+    const claim = claims[draw(claims.length)]!;
+    const text = frames[draw(frames.length)]!.replace("*", claim).replace("#", codeFrom(draw));
+    return { restsOn, text };
+  });
+}
+
+/** Which kind of canary a criterion or scenario about this text is worded like; undefined for all others. */
+export function canaryKindOf(question: string, about: string): CanaryKind | undefined {
+  for (const frames of [criteria, scenarios]) {
+    for (const side of ["has", "lacks"] as const) {
+      for (const frame of frames[side]) {
+        const [start, end] = frame.split("*") as [string, string];
+        if (!question.startsWith(start) || !question.endsWith(end)) continue;
+        const word = question.slice(start.length, question.length - end.length);
+        if (!/^[\p{L}\p{M}\p{N}]{1,16}$/u.test(word)) continue;
+        const isIn = about.toLowerCase().includes(word.toLowerCase());
+        return isIn === (side === "has") ? "always" : "never";
       }
     }
   }
   return undefined;
 }
 
-type Frames = Record<CanaryKind, string[]>;
-
-function pairOf(frames: Frames, fillings: string[], texts: string[], draw: Draw) {
-  const shown = texts.map(text => text.toUpperCase());
-  return (["always", "never"] as const).map(kind => {
-    const frame = frames[kind][draw(frames[kind].length)]!;
-    const filling = fillings[draw(fillings.length)]!;
-    return { kind, text: frame.replace("*", filling).replace("#", unusedCode(shown, draw)) };
-  });
+/** Which class canary a criterion is worded like. */
+export function classCanaryOf(criterion: string): ClassCanary["restsOn"] | undefined {
+  const worded = criterion.replace(/\b[A-Z]{2}-\d{4}\b/, "#");
+  return (["passage", "absence"] as const).find(restsOn =>
+    classFrames[restsOn].some(frame => claims.some(claim => frame.replace("*", claim) === worded)),
+  );
 }
 
-/** Like `QK-4471`: 6,760,000 of them, so one that a text contains is drawn again. */
-function unusedCode(texts: string[], draw: Draw): string {
+/** Sentences that say that a text has a word, and that it lacks it. */
+type Frames = Record<"has" | "lacks", string[]>;
+
+/**
+ * Whether a word is one of the text's own or none of its words, and whether the sentence says that the text has it, is
+ * drawn: so neither the sentence nor the word alone tells the answer, and only reading does.
+ */
+function wordCanaries(frames: Frames, text: string, others: string[], draw: Draw): Canary[] {
+  const drawn = [0, 1].map(() => [draw(frames.has.length), draw(frames.lacks.length)]);
+  // Of a text with its middle left out, nobody can tell what it lacks.
+  const sides = ["has lacks", "has has", "lacks lacks"][draw(3) * Number(!text.includes(gap))]!;
+  const words = ownWords(text);
+  // At least one asks for a word of the text, if it has any.
+  const [always, never] = (words.length > 0 ? sides : "lacks has").split(" ") as ("has" | "lacks")[];
+  const worded = (at: number, side: "has" | "lacks", word: string) =>
+    frames[side][drawn[at]![side === "has" ? 0 : 1]!]!.replace("*", () => word);
+  const own = () => words[draw(words.length)]!;
+  const absent = () => absentWord([text, ...others], draw);
+  return [
+    { kind: "always", text: worded(0, always!, always === "has" ? own() : absent()) },
+    { kind: "never", text: worded(1, never!, never === "has" ? absent() : own()) },
+  ];
+}
+
+const searched = 2_000;
+
+/**
+ * Words from the beginning and the end of a text, none of which can be more than a word: letters and digits alone, of
+ * bounded length, since they stand among the instructions.
+ */
+function ownWords(text: string): string[] {
+  const parts = text.length <= 2 * searched ? [text] : [text.slice(0, searched), text.slice(-searched)];
+  const all = parts
+    .flatMap(part => part.split(gap))
+    .flatMap(part => [...segmenter.segment(part)])
+    .flatMap(({ segment, isWordLike }) =>
+      isWordLike && /^[\p{L}\p{M}\p{N}]{1,16}$/u.test(segment) ? segment : [],
+    );
+  const telling = all.filter(
+    word =>
+      (spaced.test(word) ? /^\p{L}{4,}$/u.test(word) : word.length > 1) && hasContentWord(word.toLowerCase()),
+  );
+  // A word at the edge of what was searched may be half a word.
+  const whole = parts.length > 1 ? telling.slice(1, -1) : telling;
+  return [...new Set(whole.length > 0 ? whole : all)];
+}
+
+const segmenter = new Intl.Segmenter("en", { granularity: "word" });
+const spaced = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
+
+/** A word that is not even part of another one in these texts. */
+function absentWord(texts: string[], draw: Draw): string {
+  const shown = texts.map(text => text.toLowerCase());
+  const first = draw(decoys.length);
+  const order = [...decoys.slice(first), ...decoys.slice(0, first)];
+  const stem = (word: string) => word.slice(0, 4);
+  return (
+    order.find(word => !shown.some(text => text.includes(stem(word)))) ??
+    `${order[0]}${codeFrom(draw).slice(3)}`
+  );
+}
+
+/** Like `QK-4471`. */
+function codeFrom(draw: Draw): string {
   const letter = () => String.fromCharCode(65 + draw(26));
-  for (let tries = 0; ; tries++) {
-    const code = `${letter()}${letter()}-${String(draw(10_000)).padStart(4, "0")}`;
-    if (tries === 20 || !texts.some(text => text.includes(code))) return code;
-  }
+  return `${letter()}${letter()}-${String(draw(10_000)).padStart(4, "0")}`;
 }
 
-// The two kinds share their claims, so that a single word tells them apart and only reading does.
 const criteria: Frames = {
-  always: [
-    "The reply never *.",
-    "No part of the reply *.",
-    "At no point the reply *.",
-    "Nothing in the reply *.",
-    "None of the sentences of the reply *.",
+  has: [
+    "The reply contains the word “*”.",
+    "The word “*” occurs in the reply.",
+    "Uses the word “*” at least once.",
+    "The word “*” can be found in the reply.",
+    "The reply has the word “*” in it.",
+    "“*” is among the words of the reply.",
+    "At least one sentence of the reply has the word “*”.",
+    "Mentions “*” by this very word.",
   ],
-  never: [
-    "The reply *.",
-    "Some part of the reply *.",
-    "At some point the reply *.",
-    "Something in the reply *.",
-    "One of the sentences of the reply *.",
+  lacks: [
+    "The reply does not contain the word “*”.",
+    "The word “*” occurs nowhere in the reply.",
+    "Never uses the word “*”.",
+    "The word “*” cannot be found in the reply.",
+    "The reply does without the word “*”.",
+    "“*” is not among the words of the reply.",
+    "No sentence of the reply has the word “*”.",
+    "Leaves the word “*” out.",
   ],
+};
+
+const scenarios: Frames = {
+  has: [
+    "The user’s message contains the word “*”.",
+    "The word “*” occurs in what the user writes.",
+    "The user uses the word “*” at least once.",
+    "Any message with the word “*” in it.",
+    "A message that has “*” among its words.",
+    "Whatever the user needs, as long as the word “*” is in the message.",
+  ],
+  lacks: [
+    "The user’s message does not contain the word “*”.",
+    "The word “*” occurs nowhere in what the user writes.",
+    "The user never uses the word “*”.",
+    "Any message without the word “*” in it.",
+    "A message that does not have “*” among its words.",
+    "Whatever the user needs, as long as the word “*” is not in the message.",
+  ],
+};
+
+// Words of no conversation in particular, of which no two begin alike.
+const decoys =
+  "accordion anvil apricot badger bagpipe bamboo beeswax birch bramble buffalo cactus cello chestnut cobalt comet copper cricket crocus dahlia dolphin dragonfly eclipse falcon fennel flamingo foxglove galleon garnet glacier hammock harpoon hazelnut hedgehog igloo juniper kestrel lagoon lantern lavender lighthouse magnolia mandolin marmalade meteor mulberry nectarine nightingale nutmeg octopus orchid otter papyrus pelican pigeon porcupine quartz raccoon raspberry saffron sapphire sequoia sparrow tadpole tambourine thistle topaz trombone tulip velvet volcano walnut walrus willow xylophone yodel zeppelin".split(
+    " ",
+  );
+
+// The two share their claims, so that only the form tells them apart, which is what is asked.
+const classFrames: Record<ClassCanary["restsOn"], string[]> = {
+  passage: ["The reply *.", "Some sentence of the reply *.", "At some point the reply *."],
+  absence: ["The reply never *.", "No sentence of the reply *.", "At no point the reply *."],
 };
 
 const claims = [
   "gives the reference number #",
   "names # as the form to fill in",
   "offers the discount code #",
-  "says that section # describes the next step",
   "mentions ticket #",
   "asks for case number #",
   "confirms order #",
   "points to help article #",
-  "gives extension # to dial",
-  "asks for document #",
   "promises a call about request #",
   "refers to clause # of the terms",
-  "lists # among the affected products",
   "recommends model #",
   "warns about recall #",
-  "names # as the flight",
-  "contains the tracking number #",
   "cites policy #",
-  "gives # as the room",
-  "mentions building #",
   "quotes invoice #",
-  "names # as the version to install",
   "mentions error #",
   "asks to restart device #",
-];
-
-const scenarios: Frames = {
-  always: [
-    "The user writes about anything other than *.",
-    "Any message that is not about *.",
-    "The conversation has nothing to do with *.",
-    "Whatever the user needs, as long as it is not *.",
-  ],
-  never: [
-    "The user writes about *.",
-    "A message that is about *.",
-    "The conversation has to do with *.",
-    "What the user needs is *.",
-  ],
-};
-
-const topics = [
-  "order #",
-  "ticket #",
-  "the voucher #",
-  "case number #",
-  "flight #",
-  "invoice #",
-  "form #",
-  "the product #",
-  "recall #",
-  "document #",
-  "booking #",
-  "contract #",
-  "error #",
-  "device #",
-  "article #",
-  "room #",
-  "policy #",
-  "tracking number #",
-  "request #",
-  "clause # of the terms",
 ];

@@ -22,7 +22,7 @@ const functionWords = new Set(
     "sont était a ont être avoir dans sur sous par pour avec en à que qui ce cette ces y d l c j n s qu",
     "el los las una unos unas y o pero yo tú él ella nosotros ustedes ellos su sus mi tu es son era fue está están ha han",
     "del al en con por para a que se lo o os as um uma uns umas e ou mas eu ele ela nós vocês eles seu sua é são foi tem",
-    "do da dos das no na nos nas ao com por para que se",
+    "do da dos das na nos nas ao com por para que se",
     "il lo gli i uno ed ma io lui lei noi voi loro è sono era ha hanno di del della dei delle nel nella con su per che si",
     "i a w z na do od o to jest są był była ten ta te się że jak dla po za u v s se je jsou byl byla ten to že",
     "и а но или я ты он она оно мы вы они в на с к по из у о от до для за что как это есть был была было были",

@@ -78,26 +78,36 @@ export function modesOf(provider: JudgeProvider): JudgeMode[] {
     : ["json_schema", "tool", "json_object", "text"];
 }
 
-/** How a prompt is sent. Without a system role, the user message starts with the instructions. */
-export type PromptFormat = { mode: JudgeMode; systemRole: boolean };
+/**
+ * How a prompt is sent. Without a system role, the user message starts with the instructions. `temperature`: whether the
+ * model takes another one than its default.
+ */
+export type PromptFormat = { mode: JudgeMode; systemRole: boolean; temperature: boolean };
+
+export function isSameFormat(one: PromptFormat, other: PromptFormat): boolean {
+  return (
+    one.mode === other.mode && one.systemRole === other.systemRole && one.temperature === other.temperature
+  );
+}
 
 const toolName = "answer";
 
-/** No temperature and no token limit: models disagree on whether and how these may be sent. */
+/** No token limit: models disagree on how it may be sent. `varied`: at the model's default temperature. */
 export function callOptions(
   { instructions, material }: Prompt,
-  shape: z.ZodType,
-  { mode, systemRole }: PromptFormat,
+  { shape, varied }: { shape: z.ZodType; varied: boolean },
+  { mode, systemRole, temperature }: PromptFormat,
 ): LanguageModelV4CallOptions {
   const user = (text: string) => ({ role: "user" as const, content: [{ type: "text" as const, text }] });
   const prompt: LanguageModelV4CallOptions["prompt"] = systemRole
     ? [{ role: "system", content: instructions }, user(material)]
     : [user(`${instructions}\n\n${material}`)];
-  if (mode === "text") return { prompt };
-  if (mode === "json_object") return { prompt, responseFormat: { type: "json" } };
+  const sent = { prompt, ...(temperature && !varied ? { temperature: 0 } : {}) };
+  if (mode === "text") return sent;
+  if (mode === "json_object") return { ...sent, responseFormat: { type: "json" } };
   const { $schema: _, ...schema } = z.toJSONSchema(shape) as JSONSchema7;
   if (mode === "json_schema") {
-    return { prompt, responseFormat: { type: "json", schema, name: toolName } };
+    return { ...sent, responseFormat: { type: "json", schema, name: toolName } };
   }
   const tool = {
     type: "function",
@@ -105,7 +115,7 @@ export function callOptions(
     description: "Gives the answer.",
     inputSchema: schema,
   } as const;
-  return { prompt, tools: [tool], toolChoice: { type: "tool", toolName } };
+  return { ...sent, tools: [tool], toolChoice: { type: "tool", toolName } };
 }
 
 /** The answer: the input of the tool call if there is one, else the text. */
@@ -125,9 +135,12 @@ const rejections: Record<Exclude<JudgeMode, "text">, RegExp> = {
 
 /** Whether the server rejected the mode rather than the question. llama.cpp does so with a 500, routers with a 404. */
 export function rejectsMode(mode: JudgeMode, status: number | undefined, body: string | undefined): boolean {
-  return (
-    mode !== "text" &&
-    [400, 404, 415, 422, 500, 501].includes(status ?? 0) &&
-    rejections[mode].test(beginningOf(body))
-  );
+  return mode !== "text" && rejectedBy.includes(status ?? 0) && rejections[mode].test(beginningOf(body));
 }
+
+/** Whether the server rejected the temperature: models that reason take only their default. */
+export function rejectsTemperature(status: number | undefined, body: string | undefined): boolean {
+  return rejectedBy.includes(status ?? 0) && /\btemperature\b/i.test(beginningOf(body));
+}
+
+const rejectedBy = [400, 404, 415, 422, 500, 501];

@@ -26,6 +26,8 @@ export type Probe = {
   mode: JudgeMode | null;
   /** Whether the model takes a system role. */
   systemRole: boolean;
+  /** Whether it takes temperature 0. */
+  temperature: boolean;
   ms: number;
   /** One sentence, whatever the result. */
   reason: string;
@@ -105,25 +107,25 @@ export async function probeJudge(
   signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): Promise<Probe> {
-  const { routeRequest, semanticRequest } = await import("./client.ts");
+  const { ownRequest, routeRequest } = await import("./client.ts");
   const started = now();
   const tried: Probe["tried"] = [];
-  let systemRole = true;
+  let [systemRole, temperature] = [true, true];
   const end = (
     state: JudgeCallState,
     mode: JudgeMode | null,
     reason: string,
     more: Partial<Probe> = {},
   ): Probe => ({
-    ...{ ok: false, mode, systemRole, ms: Math.round(now() - started), reason, detail: null, tried, state },
-    ...{ fault: null, lowCount: null, ...more },
+    ...{ ok: false, mode, systemRole, temperature, ms: Math.round(now() - started), reason, detail: null },
+    ...{ tried, state, fault: null, lowCount: null, ...more },
   });
   for (let at = 0; at < modes.length; ) {
-    systemRole = true;
-    const client = clientOf(modes[at]!, (_, role) => {
-      systemRole = role;
+    [systemRole, temperature] = [true, true];
+    const client = clientOf(modes[at]!, (_, ...taken) => {
+      [systemRole, temperature] = taken;
     });
-    const judged = await client.call(semanticRequest(knownQuestion), signal);
+    const judged = await client.call(ownRequest(), signal);
     const routed = judged.code === "ok" ? await client.call(routeRequest(routing), signal) : judged;
     // The server rejected the modes that were passed over on the way, unless the second call took a stricter one.
     const used = Math.max(at, modes.indexOf(routed.call?.mode ?? modes[at]!));

@@ -1,8 +1,10 @@
-// Marks the untrusted texts of a prompt word by word, and lists the conversation around a reply.
+// Marks the untrusted texts of a prompt line by line, and lists the conversation around a reply.
 import { type EarlierMessages, itemsLeftOut, type Material } from "../../model/judge/material.ts";
 import { type Bounded, quotable } from "../../model/judge/prompt-bounds.ts";
 
-const signs = [..."¤¦§¬†‡※⁂⁑⁕⁜⌂⌑⌖⌘⌬⍟⎈⏣■□▢▣▤▥▦▧▨▩▪▫▰▱◆◇◈◉◊◌◍◎●◐◑◒◓◘◙◚◛◦◧◨◩◪◫★☆☉☍♁♆⚘⚙⛋⛶✢✣✤✥✱✲✳✻❂❇❉❋❖"];
+// One token each in o200k_base, and none that begins the lines of a list.
+const signs = [..."¤¬¶†‡※◎△▽░▒▓█▀▄═║╗╝├━┃∆√∞♪♫♦"];
+const anySign = new RegExp(`[${signs.join("")}]`, "gu");
 
 /** A character that none of the texts has: what they say can neither bear it nor feign to be without it. */
 export function signFor(marker: string, texts: string[]): string {
@@ -11,35 +13,54 @@ export function signFor(marker: string, texts: string[]): string {
   return order.find(sign => !texts.some(text => text.includes(sign))) ?? order[0]!;
 }
 
+/** For estimates. */
+export function withoutSigns(material: string): { plain: string; signs: number } {
+  const plain = material.replace(anySign, "");
+  return { plain, signs: material.length - plain.length };
+}
+
 export function marked(shown: Bounded, sign: string): Bounded {
   if (typeof shown === "string") return signed(shown, sign);
   return { ...shown, start: signed(shown.start, sign), end: signed(shown.end, sign) };
 }
 
-// Before every word, and within long runs where a word ends: not every script has spaces between words.
+/** At the beginning of every line that is not blank, and within long lines. */
 function signed(text: string, sign: string): string {
-  return text.replaceAll(sign, "").replace(/\S+/gu, run => {
-    if (run.length <= runMax) return sign + run;
-    let shown = "";
-    let since = runMax;
-    for (const { segment } of segmenter.segment(run)) {
-      if (since >= runMax) {
-        shown += sign;
-        since = 0;
-      }
-      shown += segment;
-      since += segment.length;
-    }
-    return shown;
-  });
+  return text
+    .replaceAll(sign, "")
+    .split(/([\n\r\u2028\u2029])/)
+    .map(line => (/\S/.test(line) ? signedLine(line, sign) : line))
+    .join("");
 }
 
-const runMax = 16;
+const lineMax = 200;
+
+function signedLine(line: string, sign: string): string {
+  let shown = "";
+  for (let from = 0; from < line.length; ) {
+    const end = line.length - from <= lineMax ? line.length : wordEnd(line, from + lineMax);
+    shown += sign + line.slice(from, end);
+    from = end;
+  }
+  return shown;
+}
+
+/** The last end of a word before this place, at most some words back: not every script has spaces between words. */
+function wordEnd(line: string, at: number): number {
+  const from = at - 40;
+  const space = line.lastIndexOf(" ", at - 1);
+  if (space > from) return space + 1;
+  const last = [...segmenter.segment(line.slice(from, at))].at(-1)!.index;
+  if (last > 0) return from + last;
+  return /[\udc00-\udfff]/.test(line.charAt(at)) ? at - 1 : at;
+}
+
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 /** All texts of a conversation, names included. */
 export function textsOf(material: Material | undefined): string[] {
-  return (material?.items ?? []).flatMap(({ text, name = "", agent = "" }) => [quotable(text), name, agent]);
+  const { items = [], offered = [] } = material ?? {};
+  return [...items.flatMap(({ text, name = "", agent = "" }) => [quotable(text), name, agent]), ...offered];
 }
 
 /** The conversation as the judge reads it; null if it is not shown. */
@@ -58,7 +79,13 @@ export function conversationIn(material: Material | undefined, replyId: string, 
         : { [kind === "tool_call" ? "arguments" : "text"]: marked(text, sign) }),
     };
   });
-  return { tool_calls_shown: material.tools, ...missing(itemsLeftOut(material), material.complete), items };
+  const { tools, offered, complete } = material;
+  return {
+    tool_calls_shown: tools,
+    ...(offered ? { tools: offered.map(name => marked(name, sign)) } : {}),
+    ...missing(itemsLeftOut(material), complete),
+    items,
+  };
 }
 
 /** Messages before the user's input. */

@@ -2,32 +2,41 @@
 import type { ClassifyAsk, QuoteHint, RouteAsk, SemanticAsk } from "../../model/judge/call.ts";
 import { type Material, quotableItem } from "../../model/judge/material.ts";
 import { type Bounded, bounded, condensed, promptBounds, quotable } from "../../model/judge/prompt-bounds.ts";
-import { type CanaryKind, criterionCanaries, type Draw, drawFrom, scenarioCanaries } from "./canaries.ts";
-import { conversationIn, earlierIn, marked, signFor, textsOf } from "./prompt-material.ts";
+import { shorten } from "../../model/shorten.ts";
 import {
-  classifyTask,
-  examples,
-  noResultsNote,
-  redactedNote,
-  routingTask,
-  semanticTask,
-} from "./prompt-texts.ts";
+  type Canary,
+  type CanaryKind,
+  type ClassCanary,
+  classCanaries,
+  criterionCanaries,
+  drawFrom,
+  scenarioCanaries,
+} from "./canaries.ts";
+import {
+  closing,
+  echoOf,
+  enclosed,
+  instructed,
+  mixed,
+  oneLine,
+  opening,
+  type Prompt,
+} from "./prompt-frame.ts";
+import { conversationIn, earlierIn, marked, signFor, textsOf, withoutSigns } from "./prompt-material.ts";
+import { classifyTask, examples, routingTask, semanticTask } from "./prompt-texts.ts";
+
+export type { Echo, Prompt } from "./prompt-frame.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
 export const promptVersion = "6";
 
 /**
- * One call: `material` is the only part that holds text from a trace. `echo`: the words at the beginning and the end of
- * the prompt, which every answer repeats; a server that cuts a prompt to its context loses the first.
+ * An estimate: a token for every four bytes, so that a letter of another script weighs more, and one and a half for each sign,
+ * with the line break before it.
  */
-export type Prompt = { instructions: string; material: string; echo: Echo };
-
-/** `first` is that of the prompt's version, so that providers can cache the beginning; `last` is drawn for each call. */
-export type Echo = { first: string; last: string };
-
-/** An estimate, at four bytes a token, so that a sign and a letter of another script weigh more. */
 export function tokensOf({ instructions, material }: Pick<Prompt, "instructions" | "material">): number {
-  return tokensOfText(instructions + material);
+  const { plain, signs } = withoutSigns(material);
+  return tokensOfText(instructions + plain) + Math.ceil(signs * 1.5);
 }
 
 export function tokensOfText(text: string): number {
@@ -38,7 +47,7 @@ export function tokensOfText(text: string): number {
 export const answerTokens = { route: 40, semantic: 140, classify: 12 };
 
 /** A question as the model knows it: `id` is the asker's; null for a canary, whose answer must be `canary`. */
-export type Posed = { id: string } | { id: null; canary: CanaryKind };
+export type Posed<C = CanaryKind> = { id: string } | { id: null; canary: C };
 
 export type RoutingPrompt = Prompt & { posed: Map<string, Posed> };
 
@@ -47,11 +56,14 @@ export function routingPrompt(
   { userInput, earlier, scenarios, redacted }: RouteAsk,
   marker: string,
 ): RoutingPrompt {
-  const texts = [userInput, ...(earlier?.messages ?? []).map(({ text }) => quotable(text))];
-  const sign = signFor(marker, texts);
+  const before = (earlier?.messages ?? []).map(({ text }) => quotable(text));
+  const sign = signFor(marker, [userInput, ...before]);
   const draw = drawFrom(marker);
   const input = bounded(userInput, promptBounds.userInput);
-  const canaries = scenarioCanaries(texts, draw).map(canary => ({ canary, scenario: canary.text }));
+  const canaries = scenarioCanaries(quotable(input).replaceAll(sign, ""), before, draw).map(canary => ({
+    canary,
+    scenario: canary.text,
+  }));
   const all = mixed<{ scenario: string } & ({ id: string; canary?: never } | { canary: Canary })>(
     scenarios,
     canaries,
@@ -65,7 +77,7 @@ export function routingPrompt(
   });
   const echo = echoOf(draw);
   return {
-    instructions: instructed(routingTask, [], listed, { marker, sign, redacted }),
+    instructions: instructed(routingTask, listed, { marker, sign, redacted }),
     material: enclosed(
       marker,
       { ...(earlier ? { earlier: earlierIn(earlier, sign) } : {}), user_input: marked(input, sign) },
@@ -89,16 +101,16 @@ export type PosedCriterion = Posed & { reply: string; own: Quotable[]; others: Q
 export type SemanticPrompt = Prompt & {
   /** By the ids in the prompt. */
   posed: Map<string, PosedCriterion>;
-  /** Precedes every word of the material. */
+  /** Begins every line of the material. */
   sign: string;
 };
 
 /**
- * Asks for one anchored verdict per criterion; code makes the score. Two more criteria, one that every reply meets and
- * one that none does, look like the others. Throws if a criterion names no reply of the question.
+ * Asks for one anchored verdict per criterion; code makes the score. Two more criteria, one that the reply meets and one that
+ * it does not, look like the others. Throws if a criterion names no reply of the question.
  */
 export function semanticPrompt(
-  { userInput, material, replies, criteria, redacted }: SemanticAsk,
+  { userInput, material, time, replies, criteria, redacted }: SemanticAsk,
   marker: string,
 ): SemanticPrompt {
   const around = textsOf(material);
@@ -106,13 +118,11 @@ export function semanticPrompt(
   const draw = drawFrom(marker);
   const input = userInput === null ? null : bounded(userInput, promptBounds.userInput);
   const cut = replies.map(({ id, part, text }) => ({ id, part, text: bounded(text, promptBounds.reply) }));
-  const plain = (shown: Bounded) => quotable(shown).replaceAll(sign, "");
-  const shown = new Map(cut.map(({ id, text }) => [id, plain(text)]));
-  // Each canary takes reply, scenario and reference of one of the criteria.
-  const canaries = criterionCanaries([...shown.values(), ...around], draw).map(canary => ({
-    ...criteria[draw(criteria.length)]!,
-    criterion: canary.text,
-    canary,
+  const shown = new Map(cut.map(({ id, text }) => [id, quotable(text).replaceAll(sign, "")]));
+  // Both canaries take reply, scenario and reference of one of the criteria.
+  const host = criteria[draw(criteria.length)]!;
+  const canaries = criterionCanaries(replyOf(host), around, draw).map(canary => ({
+    ...{ ...host, criterion: canary.text, canary },
   }));
   const all = mixed<Criterion & { canary?: Canary }>(criteria, canaries, draw);
   const situations = situationsOf(criteria);
@@ -120,11 +130,9 @@ export function semanticPrompt(
   const posed = new Map<string, PosedCriterion>();
   const listed = all.map(({ canary, ...asked }, index) => {
     const id = `c${index + 1}`;
-    const reply = shown.get(asked.replyId);
-    if (reply === undefined) throw new Error(`No reply ${asked.replyId} to judge by criterion ${asked.id}`);
     const { reference } = asked;
     const quoted = {
-      reply,
+      reply: replyOf(asked),
       own,
       others: reference === undefined ? others : [...others, referenceOf(reference)],
     };
@@ -135,14 +143,14 @@ export function semanticPrompt(
   const echo = echoOf(draw);
   return {
     instructions: instructed(
-      semanticTask,
-      mixed<object>([], examples, draw),
+      semanticConstant,
       { situations: situations.listed, criteria: listed },
       { marker, sign, redacted, toolResults: material?.toolResults },
     ),
     material: enclosed(
       marker,
       {
+        ...(time === undefined ? {} : { time }),
         user_input: input === null ? null : marked(input, sign),
         conversation: conversationIn(material, replies[0]!.id, sign),
         replies: cut.map(({ id, part, text }) => ({
@@ -151,13 +159,27 @@ export function semanticPrompt(
           text: marked(text, sign),
         })),
       },
-      `Give one verdict for each of the ${listed.length} criteria of your instructions.`,
+      `${again(listed.map(({ id }, at) => [id, all[at]!.criterion]))}\nGive one verdict for each of the ${listed.length}.`,
       echo,
     ),
     echo,
     posed,
     sign,
   };
+
+  function replyOf({ id, replyId }: Criterion): string {
+    const reply = shown.get(replyId);
+    if (reply === undefined) throw new Error(`No reply ${replyId} to judge by criterion ${id}`);
+    return reply;
+  }
+}
+
+const semanticConstant = `${semanticTask}\n${examples.map(oneLine).join("\n")}\n\nThe situations and the criteria, by id:`;
+
+/** After a long material, models remember what stands close. */
+function again(criteria: [id: string, criterion: string][]): string {
+  const short = criteria.map(([id, criterion]) => [id, shorten(criterion, promptBounds.criterionAgain)]);
+  return `The criteria again: ${oneLine(Object.fromEntries(short))}`;
 }
 
 function quotables(input: Bounded | null, material: Material | undefined, sign: string) {
@@ -175,17 +197,29 @@ function referenceOf(reference: string): Quotable {
   return { hint: "reference", text: quotable(bounded(reference, promptBounds.reference)) };
 }
 
-/** Asks what decides each criterion; nothing of a trace is in it. */
-export function classifyPrompt({ criteria }: ClassifyAsk, marker: string): Prompt {
-  const echo = echoOf(drawFrom(marker));
-  const listed = criteria.map(({ id, criterion }) => ({
-    id,
-    criterion: bounded(criterion, promptBounds.criterion),
-  }));
+export type ClassifyPrompt = Prompt & { posed: Map<string, Posed<ClassCanary["restsOn"]>> };
+
+/** Asks what decides each criterion, and two more that are known; nothing of a trace is in it. */
+export function classifyPrompt({ criteria }: ClassifyAsk, marker: string): ClassifyPrompt {
+  const draw = drawFrom(marker);
+  const canaries = classCanaries(draw).map(canary => ({ criterion: canary.text, canary }));
+  const all = mixed<{ criterion: string } & ({ id: string; canary?: never } | { canary: ClassCanary })>(
+    criteria,
+    canaries,
+    draw,
+  );
+  const posed: ClassifyPrompt["posed"] = new Map();
+  const listed = all.map((asked, index) => {
+    const id = `c${index + 1}`;
+    posed.set(id, asked.canary ? { id: null, canary: asked.canary.restsOn } : { id: asked.id });
+    return { id, criterion: bounded(asked.criterion, promptBounds.criterion) };
+  });
+  const echo = echoOf(draw);
   return {
     instructions: `${opening}\n\n${classifyTask}\n${oneLine(listed)}`,
     material: closing(`Classify each of the ${listed.length} criteria of your instructions once.`, echo),
     echo,
+    posed,
   };
 }
 
@@ -215,15 +249,6 @@ function betweenCharacters(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
 }
 
-type Canary = { kind: CanaryKind; text: string };
-
-/** In random order. */
-function mixed<T>(items: readonly T[], more: readonly T[], draw: Draw): T[] {
-  const all = [...items];
-  for (const item of more) all.splice(draw(all.length + 1), 0, item);
-  return all;
-}
-
 type Criterion = SemanticAsk["criteria"][number];
 
 /** Each pair of scenario and reference once, since criteria of one test share them. */
@@ -243,55 +268,4 @@ function situationsOf(criteria: Criterion[]) {
     });
   }
   return { listed, idOf: (criterion: Criterion) => ids.get(keyOf(criterion))! };
-}
-
-const firstWord = "tamarind";
-const opening = `The first word is "${firstWord}". Every answer repeats it as "first_word".`;
-
-const lastWords =
-  "acorn anchor apricot badger bamboo beacon birch bramble candle canyon cedar cobalt comet copper coral cricket dahlia ember falcon fennel garnet ginger glacier hazel heron indigo ivory jasper juniper kestrel lantern lilac linden magnet maple marble meadow nectar nutmeg oasis olive onyx orchid otter pebble pepper pigeon plum poplar quartz raven saffron sequoia sparrow spruce summit thistle timber topaz tulip velvet walnut willow zephyr".split(
-    " ",
-  );
-
-function echoOf(draw: Draw): Echo {
-  return { first: firstWord, last: lastWords[draw(lastWords.length)]! };
-}
-
-type Marks = {
-  marker: string;
-  sign: string;
-  redacted: string[] | undefined;
-  toolResults?: false | undefined;
-};
-
-// What is the same in every call comes first: providers bill the beginning that they have seen before at less.
-function instructed(
-  task: string,
-  examples: object[],
-  asked: object,
-  { marker, sign, redacted, toolResults }: Marks,
-): string {
-  const shown =
-    examples.length === 0
-      ? ""
-      : `\n${examples.map(oneLine).join("\n")}\n\nThe situations and the criteria, by id:`;
-  const note = `${redacted ? ` ${redactedNote(redacted)}` : ""}${toolResults === false ? ` ${noResultsNote}` : ""}`;
-  return `${opening}\n\n${task}${shown}\n${oneLine(asked)}\n\nThe mark is ${marker}, the sign is ${sign}.${note}`;
-}
-
-function enclosed(marker: string, material: object, task: string, echo: Echo): string {
-  const lines = [`MATERIAL ${marker}`, oneLine(material), `END OF MATERIAL ${marker}`, closing(task, echo)];
-  return lines.join("\n");
-}
-
-function closing(task: string, { last }: Echo): string {
-  return `${task} Answer with the JSON object only. The last word, to be repeated as "last_word", is "${last}".`;
-}
-
-// Angle brackets are escaped too, so that no model's own control tokens (<|im_start|>) can be spelt in the material.
-function oneLine(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>\u2028\u2029]/g,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -8,6 +8,8 @@ export type JudgeState = {
   mode: JudgeMode | null;
   /** Whether the model takes a system role. */
   systemRole: boolean;
+  /** Whether it takes temperature 0. */
+  temperature: boolean;
   testedAt: Date | null;
   pausedReason: string | null;
   pausedAt: Date | null;
@@ -41,7 +43,7 @@ export async function findJudgeState(db: Database, fingerprint: Buffer): Promise
   };
   const { rows } = await db.pool.query<Row>({
     name: "judge-state",
-    text: `select mode, system_role as "systemRole", tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt",
+    text: `select mode, system_role as "systemRole", temperature, tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt",
         case when wait_until > now() then json_build_object('until', wait_until, 'reason', wait_reason) end as wait,
         case when low_count_at is not null then
           json_build_object('at', low_count_at, 'counted', low_count_counted, 'sent', low_count_sent)
@@ -65,11 +67,13 @@ export async function saveMode(
   fingerprint: Buffer,
   mode: JudgeMode,
   systemRole = true,
+  temperature = true,
 ): Promise<void> {
   await db.pool.query(
-    `insert into judge_states (fingerprint, mode, system_role) values ($1, $2, $3)
-      on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role`,
-    [fingerprint, mode, systemRole],
+    `insert into judge_states (fingerprint, mode, system_role, temperature) values ($1, $2, $3, $4)
+      on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role,
+        temperature = excluded.temperature`,
+    [fingerprint, mode, systemRole, temperature],
   );
 }
 
@@ -90,13 +94,14 @@ export async function resumeJudge(
   fingerprint: Buffer,
   mode: JudgeMode,
   systemRole = true,
+  temperature = true,
 ): Promise<void> {
   await db.pool.query(
-    `insert into judge_states (fingerprint, mode, system_role, tested_at) values ($1, $2, $3, now())
+    `insert into judge_states (fingerprint, mode, system_role, temperature, tested_at) values ($1, $2, $3, $4, now())
       on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role,
-        tested_at = now(), paused_reason = null, paused_at = null, wait_until = null, wait_reason = null,
+        temperature = excluded.temperature, tested_at = now(), paused_reason = null, paused_at = null, wait_until = null, wait_reason = null,
         low_count_at = null, low_count_counted = null, low_count_sent = null`,
-    [fingerprint, mode, systemRole],
+    [fingerprint, mode, systemRole, temperature],
   );
 }
 

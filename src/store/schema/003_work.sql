@@ -243,6 +243,7 @@ create table judge_states (
   paused_at timestamptz,
   -- False: the model takes its instructions in the user's message only.
   system_role boolean not null default true,
+  temperature boolean not null default true,
   -- Until when the server asked not to be called, and what it said.
   wait_until timestamptz,
   wait_reason text,

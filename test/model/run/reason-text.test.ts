@@ -322,10 +322,17 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_not_a_model: "The judge's server did not answer like a language model's server.",
   judge_answer_malformed: "The judge did not answer with the requested JSON.",
   judge_integrity_failed: [
-    [{ wrong: "never" }, "The judge failed the integrity check: it accepted a question whose answer is no."],
+    [
+      { wrong: "never" },
+      "The judge failed the integrity check: it gave the wrong answer to a question whose answer is no.",
+    ],
     [
       { wrong: "always" },
-      "The judge failed the integrity check: it rejected a question whose answer is yes.",
+      "The judge failed the integrity check: it gave the wrong answer to a question whose answer is yes.",
+    ],
+    [
+      { wrong: "class" },
+      "The judge failed the integrity check: it gave the wrong answer to a question whose answer is known.",
     ],
   ],
   judge_context_too_small:

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import fc from "fast-check";
 import { gap } from "../../../src/model/judge/prompt-bounds.ts";
 import { readClasses, readLabels, readVerdicts } from "../../../src/remote/judge/answers.ts";
-import type { Posed, PosedCriterion } from "../../../src/remote/judge/prompts.ts";
+import type { ClassifyPrompt, Posed, PosedCriterion } from "../../../src/remote/judge/prompts.ts";
 
 const echo = { first: "tamarind", last: "willow" };
 const repeated = { first_word: "tamarind", last_word: "Willow." };
@@ -121,7 +121,7 @@ suite("the labels of the two scenarios with a known answer", () => {
 suite("an answer that does not repeat the words of the prompt", () => {
   const read = (answer: object, counted = 0) => {
     const text = JSON.stringify({ classes: [], ...answer });
-    const found = readClasses({ text, tokens: { counted, estimated: 4_000 } }, [], echo);
+    const found = readClasses({ text, tokens: { counted, estimated: 4_000 } }, new Map(), echo);
     return found.code === "ok" ? "ok" : found.detail.code;
   };
   for (const [first_word, last_word, counted, outcome] of [
@@ -144,20 +144,38 @@ suite("an answer that does not repeat the words of the prompt", () => {
 });
 
 suite("classes", () => {
-  test("are read by id; unsure is null, and not conditional", () => {
-    const classes = [
-      { id: "c1", rests_on: "absence", conditional: "yes" },
-      { id: "c2", rests_on: "unsure", conditional: "unsure" },
-      { id: "c3", rests_on: "nothing", conditional: "yes" },
-      { id: "c4", rests_on: "whole" },
-      { id: "c9", rests_on: "whole", conditional: "no" },
+  const posed: ClassifyPrompt["posed"] = new Map([
+    ["c1", { id: "a" }],
+    ["c2", { id: null, canary: "passage" }],
+    ["c3", { id: "b" }],
+    ["c4", { id: "c" }],
+    ["c5", { id: null, canary: "absence" }],
+  ]);
+  const class_ = (id: string, rests_on: string, conditional?: string) => ({ id, rests_on, conditional });
+  const known = [class_("c2", "passage"), class_("c5", "absence")];
+  const read = (...classes: object[]) => {
+    const found = readClasses(given({ classes }), posed, echo);
+    return found.code === "ok" ? Object.fromEntries(found.value) : found.detail.data;
+  };
+
+  test("are read by id, and given by the ids of who asked; unsure is null, and not conditional", () => {
+    const said = [
+      class_("c1", "absence", "yes"),
+      class_("c3", "unsure", "unsure"),
+      class_("c4", "nothing", "yes"),
+      class_("c9", "whole", "no"),
     ];
-    const found = readClasses(given({ classes }), ["c1", "c2", "c3", "c4"], echo);
-    assert.deepEqual(found.code === "ok" && Object.fromEntries(found.value), {
-      c1: { restsOn: "absence", conditional: true },
-      c2: { restsOn: null, conditional: false },
-      c4: { restsOn: "whole", conditional: false },
+    assert.deepEqual(read(...said, ...known), {
+      a: { restsOn: "absence", conditional: true },
+      b: { restsOn: null, conditional: false },
     });
+  });
+
+  test("are none if one that is known is wrong, and left out if one is missing", () => {
+    for (const wrong of ["absence", "whole", "unsure"]) {
+      assert.deepEqual(read(class_("c1", "whole"), class_("c2", wrong), known[1]!), { wrong: "class" });
+    }
+    assert.deepEqual(read(class_("c1", "whole"), known[1]!), {});
   });
 });
 
@@ -228,20 +246,24 @@ suite("verdicts", () => {
   for (const [evidence, expected] of [
     ["in Lyon", "found"],
     ["“Your parcel is in Lyon”", "found"],
-    ["YOUR PARCEL … on Tuesday", "found"],
+    ["YOUR PARCEL IS … arrives on Tuesday", "found"],
+    ["… in Lyon …", "found"],
+    ["Your parcel is in Lyon... It arrives", "found"],
+    ["YOUR PARCEL … on Tuesday", "invented"],
+    ["Your parcel is … Lyon it arrives … on Tuesday the", "invented"],
     ["It 'arrives'  on\nTuesday", "found"],
-    ["Your parcel ... the 4th", "found"],
+    ["Your parcel is ... Tuesday, the 4th", "found"],
     ["◆in ◆Lyon", "found"],
     ["in Paris", "invented"],
     ["Your parcel … in Paris", "invented"],
     ["on Tuesday in Lyon", "invented"],
-    ["on Tuesday … in Lyon", "invented"],
+    ["arrives on Tuesday … parcel is in", "invented"],
     ["arcel is in Ly", "invented"],
     ["the 4", "invented"],
     ["r", "invented"],
     ["Where is my parcel", "elsewhere"],
     ["is in", "trivial"],
-    ["It … the", "trivial"],
+    ["It", "trivial"],
     ["", "empty"],
     [" ", "empty"],
     ["—", "empty"],
@@ -297,7 +319,8 @@ suite("verdicts", () => {
   for (const [evidence, expected] of [
     ["I look it up", "found"],
     ['refund({"order": "A-7", "amount": 20})', "found"],
-    ["refund order A-7 … 20", "found"],
+    ["refund order A-7 … 7 amount 20", "invented"],
+    ["refund order A-7", "found"],
     ["refunded by Ana", "elsewhere"],
     ['"status":"refunded"', "elsewhere"],
     ["since Monday", "elsewhere"],
@@ -349,9 +372,62 @@ suite("verdicts", () => {
   }
 
   test("quote no words from both sides of what was left out of a long reply", () => {
-    const cut = { reply: `Your parcel is${gap}in Paris` };
+    const cut = { reply: `I see your parcel is${gap}in Paris today` };
     assert.equal(quotation("parcel is in Paris", cut), "invented");
-    assert.equal(quotation("parcel is … in Paris", cut), "found");
+    assert.equal(quotation("I see your parcel is … in Paris today", cut), "invented");
+  });
+
+  for (const [shown, evidence, expected] of [
+    ["The fee is -5 euros.", "is 5 euros", "invented"],
+    ["The fee is −5 euros.", "is -5 euros", "found"],
+    ["It costs $1,500 a month.", "costs $1", "invented"],
+    ["It costs $1,500 a month.", "costs 1,500", "invented"],
+    ["It costs **$1,500** a month.", "costs $1,500 a month", "found"],
+    ["Up to 5.5% off", "5 off", "invented"],
+    ["Up to 5.5% off", "to 5.5% off", "found"],
+    ["Order A-7, on 4-5 May.", "A 7 on 4 5 May", "found"],
+    ["<b>5</b> items", "5 items", "found"],
+    ["We do not promise a refund for that order.", "promise a refund", "invented"],
+    ["We don't promise a refund.", "promise a refund", "invented"],
+    ["We don’t promise a refund.", "We don't promise a refund", "found"],
+    ["We cannot refund the order.", "refund the order", "invented"],
+    ["No, it is in Lyon.", "it is in Lyon", "found"],
+    ["It is possible, not certain.", "It is possible", "found"],
+    ["We will then not under any terms give you the money.", "We will then … give you the money", "invented"],
+    ["We will then, as agreed, give you the money.", "We will then … give you the money", "found"],
+    ["Wir erstatten nicht.", "Wir erstatten", "invented"],
+    ["Nous n'offrons pas de remboursement", "de remboursement", "invented"],
+    ["No puedo ayudar", "puedo ayudar", "invented"],
+    ["Chove no sábado, não hoje.", "sábado", "found"],
+    ["Мы не возвращаем деньги", "возвращаем деньги", "invented"],
+    ["不可以退款", "可以退款", "invented"],
+    ["返金できません。", "返金でき", "invented"],
+    ["No.", "No", "found"],
+    [
+      `We will then ${"well ".repeat(60)} give you the money`,
+      "We will then … give you the money",
+      "invented",
+    ],
+    ["荷物は火曜日に東京から届きます。", "荷物は火曜日 … から届きます", "found"],
+  ] as const) {
+    test(`quote ${JSON.stringify(evidence)} of ${JSON.stringify(shown.slice(0, 60))}: ${expected}`, () =>
+      assert.equal(quotation(evidence, { reply: shown }), expected));
+  }
+
+  test("that claim to quote the reply are found in the reply alone", () => {
+    const claimed = (evidence_in: string) => {
+      const said = { ...entry("c3", "met", "I look it up"), evidence_in };
+      const found = readAll(posedAs(1, around), ...canaries, said);
+      return found.code === "ok" && found.value.get("asked-1")!.quotation;
+    };
+    assert.deepEqual(["r1", "m1", ""].map(claimed), ["elsewhere", "found", "found"]);
+  });
+
+  test("are found quickly, however often a passage begins", () => {
+    const reply = "so it is so it is not ".repeat(1_100);
+    const before = process.cpuUsage();
+    assert.equal(quotation("so it is … and nothing else at all", { reply }), "invented");
+    assert.ok(process.cpuUsage(before).user < 2_000_000);
   });
 
   test("quote their own reply, not that of another question", () => {
@@ -370,12 +446,12 @@ suite("verdicts", () => {
     assert.deepEqual(read(posedAs(1), always, entry("c3", "met")), {});
     assert.deepEqual(read(posedAs(1), never, entry("c3", "met")), {});
     assert.deepEqual(read(posedAs(1), { ...never, reason: 1 }, always, entry("c3", "met")), {});
-    assert.deepEqual(read(posedAs(1), ...canaries, entry("c1", "cannot_tell", ""), entry("c3", "met")), {});
+    assert.deepEqual(read(posedAs(1), ...canaries, entry("c2", "mostly", ""), entry("c3", "met")), {});
   });
 
   for (const [id, kind, words] of [
-    ["c1", "no", ["met", "mostly", "partly", "not_applicable"]],
-    ["c2", "every", ["partly", "not_met", "not_applicable"]],
+    ["c1", "no", ["met", "mostly", "partly", "not_applicable", "cannot_tell"]],
+    ["c2", "every", ["partly", "not_met", "not_applicable", "cannot_tell"]],
   ] as const) {
     for (const word of words) {
       test(`make the answer unusable if the criterion that ${kind} reply meets is ${word}, even once of twice`, () => {

@@ -174,12 +174,12 @@ suite("the tokens of a minute", () => {
     };
 
   test("are counted as the server counts them, and waited for where that is short", async () => {
-    const { ask, waits } = open(taking(3_000), { tokensPerMinute: 6_000 });
+    const { ask, waits } = open(taking(6_000), { tokensPerMinute: 12_000 });
     await ask();
     await ask();
     assert.deepEqual(waits, []);
     await ask();
-    // All is used up, and the estimate of a call comes back at 100 tokens a second.
+    // All is used up, and the estimate of a call comes back at 200 tokens a second.
     assert.equal(waits.length, 1);
     assert.ok(waits[0]! > 5_000 && waits[0]! < judgeLimits.tokenWaitMaxMs);
     assert.equal(server.requests.length, 3);
@@ -219,7 +219,7 @@ suite("the tokens of a minute", () => {
   });
 
   test("are not taken by a question that is withdrawn while it waits for them", async () => {
-    const { ask, clock } = open(taking(6_000), { tokensPerMinute: 6_000 });
+    const { ask, clock } = open(taking(12_000), { tokensPerMinute: 12_000 });
     await ask();
     const asker = new AbortController();
     clock.sleep = (_, signal) =>
@@ -233,7 +233,7 @@ suite("the tokens of a minute", () => {
   });
 
   test("are estimated where the server does not say", async () => {
-    const { ask, waits } = open(taking(), { tokensPerMinute: 1_300 });
+    const { ask, waits } = open(taking(), { tokensPerMinute: 2_600 });
     const { call } = await ask();
     assert.ok(call!.tokensEstimated && call!.inputTokens > 0 && call!.outputTokens > 0);
     assert.equal((await ask()).code, "ok");

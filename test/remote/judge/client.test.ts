@@ -103,7 +103,7 @@ for (const provider of judgeProviders) {
       });
     }
 
-    test("a call bears the connection's key and no other, no temperature, and is not kept at the provider", async () => {
+    test("a call bears the connection's key and no other, and is not kept at the provider", async () => {
       const names = ["OPENAI", "ANTHROPIC", "GOOGLE_GENERATIVE_AI"];
       for (const name of names) {
         process.env[`${name}_API_KEY`] = "the-operators-own";
@@ -120,7 +120,7 @@ for (const provider of judgeProviders) {
           assert.equal(sent ?? "", apiKey ?? "");
           const text = JSON.stringify({ headers, body });
           assert.ok(!text.includes("the-operators-own"));
-          assert.ok(!/temperature|"store"|"stream"/.test(text));
+          assert.ok(!/"store"|"stream"/.test(text));
         }
         assert.equal(server.requests.length, 2);
       } finally {
@@ -228,7 +228,7 @@ suite("a question of many parts", () => {
       assert.ok(
         instructions.includes(JSON.stringify(scenario)) && instructions.includes(JSON.stringify(criterion)),
       );
-      assert.ok(!material.includes(criterion));
+      assert.ok(!material.split("\nEND OF MATERIAL")[0]!.includes(criterion));
     }
     const { userInput, replies } = semantic;
     assert.deepEqual(materialOf(server.requests[0]!), {

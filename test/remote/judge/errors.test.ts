@@ -367,7 +367,8 @@ suite("a model that takes no system role", () => {
       assert.equal(answer.code, "ok");
       assert.deepEqual(
         server.requests.map(({ mode }) => mode),
-        ["json_schema", "json_schema"],
+        // A question of our own finds out whether that holds for all.
+        Array(4).fill("json_schema"),
       );
       const [first, second] = server.requests;
       assert.deepEqual([second!.instructions, second!.material], [first!.instructions, first!.material]);
@@ -379,7 +380,7 @@ suite("a model that takes no system role", () => {
     const { client } = openTestClient(server);
     await client.route(routing);
     await client.route(routing);
-    assert.equal(server.requests.length, 3);
+    assert.equal(server.requests.length, 5);
   });
 
   test("is told so where that changes nothing", async () => {

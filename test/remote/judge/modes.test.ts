@@ -34,9 +34,9 @@ const modesAsked = () => server.requests.map(({ mode }) => mode).join(" ");
 suite("the way in which an answer's shape is asked for", () => {
   test("is the next weaker where the server refuses one, from then on only that, and is told once it was answered", async () => {
     for (const [taken, asked] of [
-      ["tool", "json_schema tool tool"],
-      ["json_object", "json_schema tool json_object json_object"],
-      ["text", "json_schema tool json_object text text"],
+      ["tool", "json_schema tool"],
+      ["json_object", "json_schema tool json_object"],
+      ["text", "json_schema tool json_object text"],
     ] as const) {
       server.requests.length = 0;
       server.script = only([taken], obliging());
@@ -45,7 +45,8 @@ suite("the way in which an answer's shape is asked for", () => {
       assert.equal(reply.code, "ok");
       assert.equal(reply.call!.mode, taken);
       assert.equal((await client.route(routing)).code, "ok");
-      assert.equal(modesAsked(), asked);
+      // A question of our own finds out whether what was refused for one is refused for all.
+      assert.equal(modesAsked(), `${asked} ${asked} ${taken}`);
       assert.deepEqual(learned, [taken]);
     }
   });
@@ -104,35 +105,36 @@ suite("the way in which an answer's shape is asked for", () => {
       server.script = (request, index) => (index === 0 ? script(request, index) : obliging()(request, index));
       const reply = await open({}, mode).client.judge(semantic);
       assert.equal(reply.code, "ok");
-      assert.equal(server.requests.length, 2);
       assert.notEqual(server.requests[1]!.mode, mode);
     });
   }
 
-  test("is not given up for one 500 that may have been a glitch, but for two in a row", async () => {
+  test("is not given up for a glitch, nor for what one question says, however often it is asked", async () => {
     const glitch = refusal(500, { message: "failed to parse grammar" });
-    const fails = new Set([0]);
-    server.script = (request, index) => (fails.has(index) ? glitch : obliging()(request, index));
+    const rejected = refusal(400, { message: "response_format: the text cannot be put into the schema" });
+    for (const [reply, isHit] of [
+      [glitch, (index: number) => index === 0],
+      [rejected, (_: number, material: string) => material.includes("Where is my parcel? It")],
+    ] as const) {
+      server.requests.length = 0;
+      server.script = (request, index) =>
+        request.mode === "json_schema" && isHit(index, request.material) ? reply : obliging()(request, index);
+      const { client, learned } = open();
+      const hostile = { ...semantic, userInput: "Where is my parcel? It must be in Lyon." };
+      for (let calls = 0; calls < 2; calls++) assert.equal((await client.judge(hostile)).code, "ok");
+      assert.match(modesAsked(), /^json_schema tool json_schema/);
+      const { call } = await client.judge(semantic);
+      assert.equal(call!.mode, "json_schema");
+      assert.deepEqual(learned, ["json_schema"]);
+    }
+  });
+
+  test("is found out once for calls that are refused at the same time", async () => {
+    server.script = only(["tool"], obliging());
     const { client, learned } = open();
-    for (let calls = 0; calls < 2; calls++) assert.equal((await client.judge(semantic)).code, "ok");
-    assert.equal(modesAsked(), "json_schema tool json_schema");
-    assert.deepEqual(learned, ["json_schema"]);
-
-    // Of calls at a time, one glitch may hit several.
-    server.requests.length = 0;
-    server.script = ({ mode }, index) =>
-      mode === "json_schema" && index < 3 ? glitch : obliging()(server.requests[index]!, index);
-    await Promise.all([client.judge(semantic), client.judge(semantic)]);
-    await client.judge(semantic);
-    assert.equal(server.requests.at(-1)!.mode, "json_schema");
-
-    server.script = (request, index) =>
-      request.mode === "json_schema" ? glitch : obliging()(request, index);
-    for (let calls = 0; calls < 2; calls++) await client.judge(semantic);
-    server.requests.length = 0;
-    await client.judge(semantic);
-    assert.equal(modesAsked(), "tool");
-    assert.deepEqual(learned, ["json_schema", "tool"]);
+    const replies = await Promise.all([1, 2, 3].map(() => client.judge(semantic)));
+    assert.ok(replies.every(({ code }) => code === "ok"));
+    assert.deepEqual([learned, server.requests.length], [["tool"], 8]);
   });
 
   test("is refused by Google and Anthropic in their own words", async () => {
@@ -144,7 +146,7 @@ suite("the way in which an answer's shape is asked for", () => {
       server.script = (request, index) =>
         index === 0 ? refusal(400, { message }) : obliging()(request, index);
       assert.equal((await open({ provider, model }).client.judge(semantic)).code, "ok");
-      assert.equal(modesAsked(), "json_schema tool");
+      assert.match(modesAsked(), /^json_schema tool/);
     }
   });
 
@@ -172,4 +174,32 @@ suite("the way in which an answer's shape is asked for", () => {
     };
     assert.deepEqual([tools.length, tool_choice.type], [1, "auto"]);
   });
+});
+
+suite("the temperature", () => {
+  const temperatures = () => server.requests.map(({ body }) => body["temperature"]);
+
+  test("is 0 for a first answer and the model's own for further votes", async () => {
+    const { client } = open();
+    await client.judge(semantic);
+    await client.judge(semantic, undefined, 2);
+    await client.route(routing);
+    assert.deepEqual(temperatures(), [0, undefined, 0]);
+  });
+
+  for (const message of [
+    "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+    "litellm.UnsupportedParamsError: gpt-5 models don't support temperature=0.",
+    "`temperature` may only be set to 1 when thinking is enabled.",
+  ]) {
+    test(`is left out from then on where the model takes no other: ${message}`, async () => {
+      server.script = (request, index) =>
+        "temperature" in request.body ? refusal(400, { message }) : obliging()(request, index);
+      const { client, learned } = open();
+      for (let calls = 0; calls < 2; calls++) assert.equal((await client.judge(semantic)).code, "ok");
+      assert.deepEqual(temperatures(), [0, undefined, 0, undefined, undefined]);
+      assert.equal(modesAsked(), Array(5).fill("json_schema").join(" "));
+      assert.deepEqual(learned, ["json_schema"]);
+    });
+  }
 });

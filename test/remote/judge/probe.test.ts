@@ -50,6 +50,7 @@ test("the strictest mode is kept where it works, after one question of either ki
     ok: true,
     mode: "json_schema",
     systemRole: true,
+    temperature: true,
     ms: 40,
     reason: "The judge works.",
     detail: null,

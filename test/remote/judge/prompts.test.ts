@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
 import fc from "fast-check";
+import { Tiktoken } from "js-tiktoken/lite";
+import o200kBase from "js-tiktoken/ranks/o200k_base";
 import {
   type ConversationItem,
   fitEarlier,
@@ -19,6 +21,7 @@ import {
   replyParts,
   routingPrompt,
   semanticPrompt,
+  tokensOf,
 } from "../../../src/remote/judge/prompts.ts";
 
 const marker = "0123456789abcdef01234567";
@@ -63,6 +66,11 @@ type SentItem = { id: string; from: string; is?: string; failed?: true; argument
 
 const materialIn = ({ material }: Prompt) => JSON.parse(material.split("\n")[1]!);
 const askedIn = ({ instructions }: Prompt) => JSON.parse(instructions.split("\n").at(-3)!);
+/** Known questions are about single words; all else of them is drawn alike from the same mark. */
+const withoutKnown = (text: string, sign: string) =>
+  text
+    .replace(`the sign is ${sign}`, "")
+    .replaceAll(/"(?:criterion|scenario|c\d)":"[^"]*“[\p{L}\p{M}\p{N}]{1,16}”[^"]*"/gu, "?");
 const signIn = ({ instructions }: Prompt) => instructions.match(/the sign is (.)\.$/u)![1]!;
 
 /** What attackers are known to write, to be strung together with noise. */
@@ -113,7 +121,7 @@ const payload = fc
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 
 suite("1,000 hostile texts", () => {
-  test("stay within the one line of JSON between the marks, every word of them signed, and the instructions change by nothing but the sign", () => {
+  test("stay within the one line of JSON between the marks, every line of them signed, and the instructions change by nothing but the sign and single words that known questions ask about", () => {
     const calm = about("Hello");
     fc.assert(
       fc.property(payload, text => {
@@ -124,15 +132,20 @@ suite("1,000 hostile texts", () => {
           const sign = signIn(hostile[kind]);
           assert.ok(!text.includes(sign));
           assert.equal(
-            instructions.replace(sign, "?"),
-            calm[kind].instructions.replace(signIn(calm[kind]), "?"),
+            withoutKnown(instructions, sign),
+            withoutKnown(calm[kind].instructions, signIn(calm[kind])),
           );
           const lines = material.split(/[\n\r\u0085\u2028\u2029]/);
-          const [begin, json, end, task] = lines;
-          assert.equal(lines.length, 4);
+          const [begin, json, end, ...task] = lines;
           assert.equal(begin, `MATERIAL ${marker}`);
           assert.equal(end, `END OF MATERIAL ${marker}`);
-          assert.equal(task, calm[kind].material.split("\n")[3]);
+          assert.deepEqual(
+            task.map(line => withoutKnown(line, sign)),
+            calm[kind].material
+              .split("\n")
+              .slice(3)
+              .map(line => withoutKnown(line, sign)),
+          );
           assert.ok(!/[<>]/.test(json!) && !unseen.test(json!));
           const read = JSON.parse(json!);
           assert.deepEqual(
@@ -148,7 +161,8 @@ suite("1,000 hostile texts", () => {
           for (const value of whole) assert.equal(value.replaceAll(sign, ""), stripInvisible(text));
           const names = items.flatMap(({ name, agent }) => [name ?? [], agent ?? []].flat());
           for (const value of [...whole, ...names]) {
-            for (const word of value.split(/\s+/).filter(Boolean)) assert.ok(word.startsWith(sign));
+            for (const line of value.split(/[\n\r\u2028\u2029]/).filter(line => /\S/.test(line)))
+              assert.ok(line.startsWith(sign));
           }
         }
       }),
@@ -163,11 +177,14 @@ suite("the sign of the material", () => {
     const other = about(`It bears ${first} already.`).routing;
     assert.notEqual(signIn(other), first);
     const all = Array.from({ length: 0x3000 }, (_, at) => String.fromCharCode(0x80 + at)).join(" ");
-    const { semantic } = about("Hello", all);
+    const { semantic } = about("Hello", `${all}\n${all[0]} And here.\n\n  ${all}`);
     const sign = signIn(semantic);
     const [{ text }] = materialIn(semantic).replies;
-    const words = (typeof text === "string" ? text : text.start).split(/\s+/).filter(Boolean);
-    for (const word of words) assert.ok(word.startsWith(sign) && !word.slice(1).startsWith(sign));
+    const whole: string = `${text.start}\n${text.end}`;
+    for (const line of whole.split(/[\n\u2028\u2029]/).filter((line: string) => /\S/.test(line))) {
+      assert.ok(line.startsWith(sign));
+      for (const part of line.split(sign).slice(1)) assert.ok(part.length > 0 && part.length <= 200);
+    }
   });
 
   test("differs from call to call", () => {
@@ -175,14 +192,17 @@ suite("the sign of the material", () => {
     assert.ok(new Set(marks.map(mark => signIn(about("Hello", "Hello", mark).routing))).size > 10);
   });
 
-  test("also stands within what has no spaces", () => {
-    const { routing } = about("荷物はどこですか".repeat(20));
-    const sign = signIn(routing);
-    const parts = materialIn(routing).user_input.split(sign).slice(1);
-    assert.ok(parts.length >= 6);
-    // At the ends of words, so that none of them reads like two.
-    for (const part of parts)
-      assert.ok(part.endsWith("か") || part.endsWith("は") || part.endsWith("どこ"), part);
+  test("also stands within long lines, at the ends of words, whether spaces separate them or not", () => {
+    for (const [word, ends] of [
+      ["荷物はどこですか", /(?:荷物|は|どこ|です|か)$/],
+      ["Where is it? ", / $/],
+    ] as const) {
+      const { routing } = about(word.repeat(100));
+      const parts: string[] = materialIn(routing).user_input.split(signIn(routing)).slice(1);
+      assert.ok(parts.length >= 4 && parts.length <= 8);
+      for (const part of parts) assert.ok(part.length > 150 || part === parts.at(-1));
+      for (const part of parts.slice(0, -1)) assert.match(part, ends);
+    }
   });
 });
 
@@ -203,11 +223,11 @@ suite("the criteria with a known answer", () => {
       assert.equal(new Set(listed.map(one => Object.keys(one).join())).size, 1);
       const known = listed.filter(({ id }) => prompt.posed.get(id)!.id === null);
       assert.deepEqual(
-        listed.filter(one => canaryKindOf(one.criterion)),
+        listed.filter(one => canaryKindOf(one.criterion, "Hello")),
         known,
       );
       assert.deepEqual(
-        known.map(one => canaryKindOf(one.criterion)).toSorted((a, b) => a!.localeCompare(b!)),
+        known.map(one => canaryKindOf(one.criterion, "Hello")).toSorted((a, b) => a!.localeCompare(b!)),
         ["always", "never"],
       );
       for (const one of known) places.add(listed.indexOf(one));
@@ -244,7 +264,7 @@ suite("the scenarios with a known answer", () => {
       );
       const known = listed.filter(({ id }) => prompt.posed.get(id)!.id === null);
       assert.deepEqual(
-        known.map(one => canaryKindOf(one.scenario)).toSorted((a, b) => a!.localeCompare(b!)),
+        known.map(one => canaryKindOf(one.scenario, "Hi")).toSorted((a, b) => a!.localeCompare(b!)),
         ["always", "never"],
       );
       assert.deepEqual(
@@ -343,7 +363,7 @@ suite("a long text", () => {
       [user_input, promptBounds.userInput],
       [replies[0].text, promptBounds.reply],
     ]) {
-      assert.ok(cut.start.startsWith(`${sign}START`) && cut.end.endsWith(`${sign}END`));
+      assert.ok(cut.start.startsWith(`${sign}START`) && cut.end.endsWith(" END"));
       assert.equal((cut.start + cut.end).replaceAll(sign, "").length, max);
       assert.equal(cut.characters_left_out, long.length - max);
     }
@@ -412,11 +432,11 @@ suite("the conversation around a reply", () => {
     assert.deepEqual(materialIn(prompt).conversation, {
       tool_calls_shown: true,
       items: [
-        { id: "m1", from: "system", text: `${s}Be ${s}brief.` },
+        { id: "m1", from: "system", text: `${s}Be brief.` },
         { id: "m2", from: "user", is: "user_input" },
         { id: "m3", from: "tool_call", name: `${s}find`, arguments: `${s}{"order":7}` },
-        { id: "m4", from: "tool_result", name: `${s}find`, failed: true, text: `${s}in ${s}Lyon` },
-        { id: "m5", from: "user", agent: `${s}planner`, text: `${s}Plan ${s}it.` },
+        { id: "m4", from: "tool_result", name: `${s}find`, failed: true, text: `${s}in Lyon` },
+        { id: "m5", from: "user", agent: `${s}planner`, text: `${s}Plan it.` },
         { id: "m6", from: "assistant", is: "r1" },
       ],
     });
@@ -470,12 +490,26 @@ suite("the messages before a user's input", () => {
           { from: "assistant", text: `${s}Rainy.` },
         ],
       },
-      user_input: `${s}And ${s}London?`,
+      user_input: `${s}And London?`,
     });
     assert.deepEqual(Object.keys(materialIn(routingPrompt({ userInput: "Hi", scenarios }, marker))), [
       "user_input",
     ]);
   });
+});
+
+const encoding = new Tiktoken(o200kBase);
+
+test("an estimate counts the signs, and comes close to what a tokenizer counts", () => {
+  for (const text of [
+    "Shop opens at ten.\n".repeat(1_200),
+    "We looked into your order today. ".repeat(700),
+  ]) {
+    const { semantic } = about("Hello", text);
+    const tokens = encoding.encode(semantic.instructions).length + encoding.encode(semantic.material).length;
+    const ratio = tokensOf(semantic) / tokens;
+    assert.ok(ratio > 0.9 && ratio < 1.25, `${ratio}`);
+  }
 });
 
 suite("the parts of the author", () => {
@@ -519,7 +553,10 @@ suite("the parts of the author", () => {
     for (const kind of ["routing", "semantic"] as const) {
       const [one, two] = [about("Bye")[kind].instructions, other[kind].instructions];
       const same = [...one].findIndex((character, at) => character !== two[at]);
-      assert.ok(same > one.indexOf(kind === "routing" ? "by id:" : "in random order:"));
+      assert.ok(same > one.indexOf(kind === "routing" ? "The scenarios, by id:" : "criteria, by id:"));
+      // Providers cache a beginning from 1,024 tokens on.
+      const tokens = encoding.encode(one.slice(0, same)).length;
+      assert.ok(tokens >= 1_100, `${kind}: ${tokens}`);
     }
   });
 });
@@ -530,7 +567,7 @@ test("the wording and its version change together", () => {
   const hash = createHash("sha256");
   for (const { instructions, material } of [routing, semantic, classify])
     hash.update(instructions + material);
-  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["6", "16717e72a9c316df"]);
+  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["6", "8163ce100813ee9a"]);
 });
 
 suite("placeholders of redacted values", () => {
