@@ -16,6 +16,7 @@ import { receivedAttributes } from "../model/run/received.ts";
 import { compareNanos } from "../model/trace/times.ts";
 import type { Derived, FoundText, Span } from "../model/trace/trace.ts";
 import { toolNameOf } from "../reading/span/conversation.ts";
+import { offeredTools } from "../reading/span/offered-tools.ts";
 import { conversationOf, isOfSpan } from "./conversation-items.ts";
 import { suspicionOf } from "./suspicion.ts";
 import type { TraceView } from "./trace-view.ts";
@@ -42,10 +43,24 @@ export function materialFor(
     const { items, complete } = around(judged, view);
     const isShown = (item: ConversationItem) => context === "conversation_and_tools" || isMessage(item);
     const tools = context === "conversation_and_tools" && !view.isObserved;
-    material = fitMaterial({ items: items.filter(isShown), complete }, { tools, replyLength: text.length });
+    const offered = tools ? offeredTools(view.spans) : [];
+    material = {
+      ...fitMaterial({ items: items.filter(isShown), complete }, { tools, replyLength: text.length }),
+      ...(offered.length > 0 ? { offered } : {}),
+    };
     known.set(key, material);
   }
   return material;
+}
+
+/** When the conversation began, to the hour: what is asked again within it gets the same answer. Undefined if not known. */
+export function timeOf({ startTimeUnixNano }: Pick<Derived, "startTimeUnixNano">): string | undefined {
+  const ms = startTimeUnixNano === null ? 0 : Number(BigInt(startTimeUnixNano) / 1_000_000n);
+  // A clock that was never set begins in 1970.
+  if (ms < Date.UTC(2000) || ms > Date.UTC(2200)) return undefined;
+  const date = new Date(ms);
+  const day = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" }).format(date);
+  return `${day}, ${date.toISOString().slice(0, 10)}, ${date.getUTCHours()}:00 UTC`;
 }
 
 const summaries = new WeakMap<Material, MaterialSummary>();

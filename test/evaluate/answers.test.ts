@@ -8,7 +8,7 @@ import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { unanswered } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
-import type { Check } from "../../src/model/run/run.ts";
+import type { Check, SemanticActual } from "../../src/model/run/run.ts";
 import type { SandboxAnswer } from "../../src/model/sandbox.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
 import { derive } from "../../src/reading/derived/derive.ts";
@@ -115,6 +115,18 @@ suite("semantic checks", () => {
     });
     assert.equal(onlyCheck(fields, spans, answer(1)).outcome, "passed");
     assert.equal(onlyCheck(fields, spans, answer(0)).outcome, "failed");
+  });
+
+  test("a judge that is the agent's own model, in whatever snapshot, is noticed", () => {
+    const sameAs = (model: string) => {
+      const spans = [root({ ...reply, "gen_ai.request.model": model })];
+      return (
+        onlyCheck({ assertions: [polite] }, spans, { semantic: () => scored(1) }).actual as SemanticActual
+      ).sameModel;
+    };
+    for (const model of ["local", "LOCAL", "openai/local", "local-2026-01-01", "local:latest"])
+      assert.equal(sameAs(model), true, model);
+    for (const model of ["local-mini", "other", "local-2"]) assert.equal(sameAs(model), undefined, model);
   });
 
   test("negation turns a score round", () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import fc from "fast-check";
-import { earlierMessages, materialFor, summaryOf } from "../../src/evaluate/material.ts";
+import { earlierMessages, materialFor, summaryOf, timeOf } from "../../src/evaluate/material.ts";
 import { TraceView } from "../../src/evaluate/trace-view.ts";
 import { joinTurns } from "../../src/evaluate/turns.ts";
 import type { Material, SemanticContext } from "../../src/model/judge/material.ts";
@@ -456,6 +456,23 @@ test("a tool result or an earlier message that addresses the judge is flagged wi
     attribute: "gen_ai.input.messages",
   });
   assert.equal(flagOf([say("tool", answer("x", attack)), now])?.from, "tool_result");
+});
+
+test("the tools that the agent had are named where tools are shown, and only there", () => {
+  const attributes = { "gen_ai.tool.definitions": '[{"name":"weather"},{"name":"refund"}]' };
+  const view = viewOf(makeTrace([...loop, spanAt("c", [31, 40], attributes)]));
+  assert.deepEqual(shown(view)!.offered, ["weather", "refund"]);
+  assert.equal(shown(view, { context: "conversation" })!.offered, undefined);
+  assert.equal(shown(viewOf(makeTrace(loop)))!.offered, undefined);
+});
+
+test("the time of a conversation is told to the hour, unless no clock was set", () => {
+  const at = (iso: string) => timeOf({ startTimeUnixNano: `${Date.parse(iso)}000000` });
+  assert.equal(at("2026-11-28T14:59:59Z"), "Saturday, 2026-11-28, 14:00 UTC");
+  assert.equal(at("2026-11-28T14:00:00Z"), at("2026-11-28T14:59:59Z"));
+  assert.equal(at("1970-01-01T00:00:01Z"), undefined);
+  assert.equal(timeOf({ startTimeUnixNano: "18446744073709551615" }), undefined);
+  assert.equal(timeOf({ startTimeUnixNano: null }), undefined);
 });
 
 test("no content of a trace makes it throw, and what is shown stays within the budget", () => {

@@ -4,6 +4,7 @@ import type { RestsOn, VerdictWord } from "../../model/judge/call.ts";
 import type { SemanticAnswer, SemanticQuestion, Withheld } from "../../model/judge/judge.ts";
 import { defaultContext, type MaterialSummary, type Place } from "../../model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
+import { isSameModel } from "../../model/price/names.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
 import { hasWord } from "../../model/strip-invisible.ts";
@@ -14,7 +15,7 @@ import { allOrAny, type Try } from "../all-or-any.ts";
 import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOfText } from "../evidence.ts";
 import { evidenceMax, shortName } from "../excerpt.ts";
-import { materialFor, summaryOf } from "../material.ts";
+import { materialFor, summaryOf, timeOf } from "../material.ts";
 import { decidingVote } from "../semantic-score.ts";
 import { findTexts, unlessUntold } from "../targets.ts";
 
@@ -56,7 +57,12 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
     return { kind: "compared", holds: false, reason, expected, actual: null, evidence };
   }
   const material = withoutResults(summaryFor(found), answer.withheld);
-  const actual = { ...actualOf(assertion, answer, threshold), material };
+  const isSame = isSameModel(answer.model, view.derived.models);
+  const actual = {
+    ...actualOf(assertion, answer, threshold),
+    material,
+    ...(isSame ? { sameModel: true as const } : {}),
+  };
   return {
     kind: "compared",
     holds,
@@ -91,6 +97,7 @@ function scoreText(
     const { context = defaultContext, target_node, reference } = assertion;
     const material = materialFor(view, { found, ofSpan: target_node !== undefined }, context);
     const { userInput } = view.derived;
+    const time = timeOf(view.derived);
     const question: SemanticQuestion = {
       testId: test.id,
       assertionId: assertion.id,
@@ -103,6 +110,7 @@ function scoreText(
       ...(assertion.rests_on === undefined ? {} : { restsOn: restsOnOf(assertion, assertion.rests_on) }),
       ...(reference === undefined ? {} : { reference }),
       ...(material === undefined ? {} : { material }),
+      ...(time === undefined ? {} : { time }),
       replyPlace: placeOf(found),
       ...(userInput === null ? {} : { inputPlace: placeOf(userInput) }),
       ...(view.redacted.length === 0 ? {} : { redacted: view.redacted }),

@@ -100,6 +100,7 @@ const SemanticActual = z
           .describe("What the judge was shown that looks as if it were addressed to it."),
       })
       .describe("What the judge was shown beside the user's input and the reply."),
+    sameModel: z.literal(true).optional().describe("The agent uses the judge's model."),
   })
   .describe("The judge's result of a semantic check.")
   .meta({ id: "SemanticActual" });

@@ -115,3 +115,10 @@ export function bareModel(sent: string): string {
   // Bedrock adds -v1:0; some gateways write claude-sonnet-4.5.
   return name.replace(/-v\d+(?::\d+)?$/, "").replaceAll(".", "-");
 }
+
+/** Whether one of the names means this model, in any of its snapshots. */
+export function isSameModel(model: string, names: string[]): boolean {
+  const family = (sent: string) =>
+    bareModel(sent).replace(/(?:-(?:\d{4}-?\d{2}-?\d{2}|\d{3})|[-:]latest)$/, "");
+  return names.some(name => family(name) === family(model));
+}

@@ -93,6 +93,8 @@ export type SemanticActual = {
   spent?: Spent;
   /** What the judge was shown beside the user's input and the reply. */
   material: MaterialSummary;
+  /** The agent uses the judge's model, which tends to favor what it wrote itself. */
+  sameModel?: true;
 } & JudgedBy;
 
 export type Result = {

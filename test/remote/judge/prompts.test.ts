@@ -442,6 +442,17 @@ suite("the conversation around a reply", () => {
     });
   });
 
+  test("has the names of the tools that the agent had, marked as all that a trace says, and its time", () => {
+    const material = fitMaterial({ items: [], complete: true }, room);
+    const replies = [{ id: "r1", text: "In Lyon." }];
+    const asked = { userInput: null, replies, criteria: [criterion], time: "Saturday, 2026-11-28" };
+    const prompt = semanticPrompt({ ...asked, material: { ...material, offered: ["find", "¤ a†"] } }, marker);
+    const s = signIn(prompt);
+    const { time, conversation } = materialIn(prompt);
+    assert.deepEqual([time, conversation.tools], ["Saturday, 2026-11-28", [`${s}find`, `${s}¤ a†`]]);
+    assert.ok(!"¤†".includes(s));
+  });
+
   test("is null if the judge may not see it, and says by its shape that items are missing", () => {
     assert.equal(materialIn(ask(undefined)).conversation, null);
     const material: Material = { items: [], tools: false, leftOut: {}, complete: true };
@@ -546,6 +557,19 @@ suite("the parts of the author", () => {
       ],
     );
     assert.equal(materialIn(prompt).user_input, null);
+  });
+
+  test("are repeated after the material, long ones shortened, with the questions that are known", () => {
+    const criteria = [criterion, { ...criterion, id: "c2", criterion: `Is ${"very ".repeat(200)}short.` }];
+    const replies = [{ id: "r1", text: "Hello" }];
+    const prompt = semanticPrompt({ userInput: null, replies, criteria }, marker);
+    const [, again] = /^The criteria again: (.*)$/m.exec(prompt.material.split("\nEND OF MATERIAL")[1]!)!;
+    const listed = (askedIn(prompt).criteria as { id: string; criterion: string }[]).map(one => [
+      one.id,
+      one.criterion.length > 300 ? `${one.criterion.slice(0, 299)}…` : one.criterion,
+    ]);
+    assert.deepEqual(JSON.parse(again!), Object.fromEntries(listed));
+    assert.equal(listed.length, 4);
   });
 
   test("come after what is the same in every call, which providers bill at less when they see it again", () => {

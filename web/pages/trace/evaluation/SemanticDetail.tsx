@@ -29,7 +29,8 @@ type SemanticProps = { check: Check; assertion: AssertionOf<"semantic">; result:
 export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   const ofCheck = Object.hasOwn(assertion, "threshold") ? assertion.threshold : result.test.threshold;
   const threshold = typeof ofCheck === "number" ? ofCheck : null;
-  const { model, promptVersion, votes, cached, spent, criteria = [], material, withheld } = actualOf(check);
+  const actual = actualOf(check);
+  const { model, promptVersion, votes, cached, spent, criteria = [], material, withheld } = actual;
   const { score, suspicious } = check;
   const judged = judgedAnswerOf(check);
   return (
@@ -47,6 +48,11 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
         <Flag title={`${sourceWords[material.suspicious.from]} flagged.`} reason={material.suspicious.reason}>
           The verdict did not change; read it before you rely on the verdict.
         </Flag>
+      )}
+      {actual.sameModel && (
+        <p className="quiet small">
+          The agent uses the judge’s model. Models tend to favor their own replies: use another one to judge.
+        </p>
       )}
       {criteria.length > 0 && <Criteria criteria={criteria} check={check} testId={result.testId} />}
       <Facts
