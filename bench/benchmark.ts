@@ -57,6 +57,11 @@ export const benchmarks: Record<string, Benchmark> = {
     rounds: 3,
     open: async given => (await import("./judge/parts.ts")).open(given),
   },
+  tokens: {
+    about: "tokens of o200k_base of the judge's prompts and answers, and how long their common beginning is",
+    rounds: 1,
+    open: async () => (await import("./judge/tokens.ts")).open(),
+  },
   redaction: {
     about: "recall, precision and speed of the built-in rules; with hostile, texts made to be slow",
     rounds: 1,
