@@ -53,8 +53,8 @@ const client: JudgeClient = {
   async call(request) {
     asked.push(request);
     const { instructions, echo } = request.prompt;
-    const scenarios = JSON.parse(instructions.split("\n").at(-3)!) as { id: string; scenario: string }[];
-    const labels = scenarios.map(({ id, scenario }) => ({
+    const scenarios: Record<string, string> = JSON.parse(instructions.split("\n").at(-3)!);
+    const labels = Object.entries(scenarios).map(([id, scenario]) => ({
       ...{
         id,
         why: "as told",

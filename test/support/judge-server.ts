@@ -361,23 +361,23 @@ function posedBy(request: JudgeRequest): Asked {
   const lines = request.instructions.split("\n");
   const isMarked = lines.at(-1)!.startsWith("The mark is");
   const asked = JSON.parse(lines.at(isMarked ? -3 : -1)!);
-  if (!isMarked) return { kind: "classify", criteria: asked };
-  if (Array.isArray(asked)) {
-    return { kind: "route", scenarios: asked.map(({ id, scenario }) => ({ id, scenario: whole(scenario) })) };
+  const list = (texts: object) => Object.entries(texts).map(([id, text]) => ({ id, text: whole(text) }));
+  if (!isMarked) {
+    return { kind: "classify", criteria: list(asked).map(({ id, text }) => ({ id, criterion: text })) };
+  }
+  if (!asked.situations) {
+    return { kind: "route", scenarios: list(asked).map(({ id, text }) => ({ id, scenario: text })) };
   }
   const { replies } = materialOf(request);
-  const situations = new Map<string, { scenario: unknown; reference_reply?: unknown }>(
-    asked.situations.map((situation: { id: string }) => [situation.id, situation]),
+  type Situation = { scenario: unknown; reference_reply?: unknown; reply: string; criteria: object };
+  const criteria = (asked.situations as Situation[]).flatMap(
+    ({ scenario, reference_reply, reply, criteria }) =>
+      list(criteria).map(({ id, text }) => ({
+        ...{ id, criterion: text, scenario: whole(scenario) },
+        reply: replies.find(one => one.id === reply)!.text,
+        ...(reference_reply === undefined ? {} : { reference: whole(reference_reply) }),
+      })),
   );
-  type Listed = { id: string; situation: string; reply: string; criterion: unknown };
-  const criteria = (asked.criteria as Listed[]).map(({ id, situation, reply, criterion }) => {
-    const { scenario, reference_reply } = situations.get(situation)!;
-    return {
-      ...{ id, criterion: whole(criterion), scenario: whole(scenario) },
-      reply: replies.find(one => one.id === reply)!.text,
-      ...(reference_reply === undefined ? {} : { reference: whole(reference_reply) }),
-    };
-  });
   return { kind: "semantic", criteria };
 }
 

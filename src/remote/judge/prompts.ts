@@ -73,11 +73,11 @@ export function routingPrompt(
   const listed = all.map((asked, index) => {
     const id = `s${index + 1}`;
     posed.set(id, asked.canary ? { id: null, canary: asked.canary.kind } : { id: asked.id });
-    return { id, scenario: bounded(asked.scenario, promptBounds.scenario) };
+    return [id, bounded(asked.scenario, promptBounds.scenario)];
   });
   const echo = echoOf(draw);
   return {
-    instructions: instructed(routingTask, listed, { marker, sign, redacted }),
+    instructions: instructed(routingTask, Object.fromEntries(listed), { marker, sign, redacted }),
     material: enclosed(
       marker,
       { ...(earlier ? { earlier: earlierIn(earlier, sign) } : {}), user_input: marked(input, sign) },
@@ -125,26 +125,31 @@ export function semanticPrompt(
     ...{ ...host, criterion: canary.text, canary },
   }));
   const all = mixed<Criterion & { canary?: Canary }>(criteria, canaries, draw);
-  const situations = situationsOf(criteria);
+  const groups = [...Map.groupBy(all, groupOf).values()];
   const { own, others } = quotables(input, material, sign);
   const posed = new Map<string, PosedCriterion>();
-  const listed = all.map(({ canary, ...asked }, index) => {
-    const id = `c${index + 1}`;
-    const { reference } = asked;
+  const again: [id: string, criterion: string][] = [];
+  const pose = ({ canary, ...asked }: (typeof all)[number]) => {
+    const id = `c${posed.size + 1}`;
+    const { reference, criterion } = asked;
     const quoted = {
       reply: replyOf(asked),
       own,
       others: reference === undefined ? others : [...others, referenceOf(reference)],
     };
     posed.set(id, canary ? { id: null, canary: canary.kind, ...quoted } : { id: asked.id, ...quoted });
-    const criterion = bounded(asked.criterion, promptBounds.criterion);
-    return { id, situation: situations.idOf(asked), reply: asked.replyId, criterion };
-  });
+    again.push([id, shorten(criterion, promptBounds.criterionAgain)]);
+    return [id, bounded(criterion, promptBounds.criterion)];
+  };
+  const listed = groups.map(group => ({
+    ...situationOf(group[0]!),
+    criteria: Object.fromEntries(group.map(pose)),
+  }));
   const echo = echoOf(draw);
   return {
     instructions: instructed(
       semanticConstant,
-      { situations: situations.listed, criteria: listed },
+      { situations: listed },
       { marker, sign, redacted, toolResults: material?.toolResults },
     ),
     material: enclosed(
@@ -159,7 +164,8 @@ export function semanticPrompt(
           text: marked(text, sign),
         })),
       },
-      `${again(listed.map(({ id }, at) => [id, all[at]!.criterion]))}\nGive one verdict for each of the ${listed.length}.`,
+      // After a long material, models remember what stands close.
+      `The criteria again: ${oneLine(Object.fromEntries(again))}\nGive one verdict for each of the ${again.length}.`,
       echo,
     ),
     echo,
@@ -174,13 +180,7 @@ export function semanticPrompt(
   }
 }
 
-const semanticConstant = `${semanticTask}\n${examples.map(oneLine).join("\n")}\n\nThe situations and the criteria, by id:`;
-
-/** After a long material, models remember what stands close. */
-function again(criteria: [id: string, criterion: string][]): string {
-  const short = criteria.map(([id, criterion]) => [id, shorten(criterion, promptBounds.criterionAgain)]);
-  return `The criteria again: ${oneLine(Object.fromEntries(short))}`;
-}
+const semanticConstant = `${semanticTask}\n${examples.map(oneLine).join("\n")}\n\nThe situations, each with its criteria by id:`;
 
 function quotables(input: Bounded | null, material: Material | undefined, sign: string) {
   const items = (material?.items ?? []).map((item, at) => ({ ...item, at }));
@@ -212,11 +212,11 @@ export function classifyPrompt({ criteria }: ClassifyAsk, marker: string): Class
   const listed = all.map((asked, index) => {
     const id = `c${index + 1}`;
     posed.set(id, asked.canary ? { id: null, canary: asked.canary.restsOn } : { id: asked.id });
-    return { id, criterion: bounded(asked.criterion, promptBounds.criterion) };
+    return [id, bounded(asked.criterion, promptBounds.criterion)];
   });
   const echo = echoOf(draw);
   return {
-    instructions: `${opening}\n\n${classifyTask}\n${oneLine(listed)}`,
+    instructions: `${opening}\n\n${classifyTask}\n${oneLine(Object.fromEntries(listed))}`,
     material: closing(`Classify each of the ${listed.length} criteria of your instructions once.`, echo),
     echo,
     posed,
@@ -251,21 +251,15 @@ function betweenCharacters(text: string, at: number): number {
 
 type Criterion = SemanticAsk["criteria"][number];
 
-/** Each pair of scenario and reference once, since criteria of one test share them. */
-function situationsOf(criteria: Criterion[]) {
-  const keyOf = ({ scenario, reference }: Criterion) => JSON.stringify([scenario, reference]);
-  const ids = new Map<string, string>();
-  const listed: object[] = [];
-  for (const criterion of criteria) {
-    if (ids.has(keyOf(criterion))) continue;
-    const id = `t${ids.size + 1}`;
-    ids.set(keyOf(criterion), id);
-    const { scenario, reference } = criterion;
-    listed.push({
-      id,
-      scenario: bounded(scenario, promptBounds.scenario),
-      ...(reference === undefined ? {} : { reference_reply: bounded(reference, promptBounds.reference) }),
-    });
-  }
-  return { listed, idOf: (criterion: Criterion) => ids.get(keyOf(criterion))! };
+/** Criteria of one test share these, so each is listed once. */
+function situationOf({ scenario, reference, replyId }: Criterion): object {
+  return {
+    scenario: bounded(scenario, promptBounds.scenario),
+    ...(reference === undefined ? {} : { reference_reply: bounded(reference, promptBounds.reference) }),
+    reply: replyId,
+  };
+}
+
+function groupOf({ scenario, reference, replyId }: Criterion): string {
+  return JSON.stringify([scenario, reference, replyId]);
 }

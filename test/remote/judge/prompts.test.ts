@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { Tiktoken } from "js-tiktoken/lite";
 import o200kBase from "js-tiktoken/ranks/o200k_base";
@@ -66,11 +67,14 @@ type SentItem = { id: string; from: string; is?: string; failed?: true; argument
 
 const materialIn = ({ material }: Prompt) => JSON.parse(material.split("\n")[1]!);
 const askedIn = ({ instructions }: Prompt) => JSON.parse(instructions.split("\n").at(-3)!);
+type Listed = [id: string, text: string][];
+const criteriaIn = (prompt: Prompt): Listed =>
+  askedIn(prompt).situations.flatMap(({ criteria }: { criteria: object }) => Object.entries(criteria));
 /** Known questions are about single words; all else of them is drawn alike from the same mark. */
 const withoutKnown = (text: string, sign: string) =>
   text
     .replace(`the sign is ${sign}`, "")
-    .replaceAll(/"(?:criterion|scenario|c\d)":"[^"]*“[\p{L}\p{M}\p{N}]{1,16}”[^"]*"/gu, "?");
+    .replaceAll(/"[cs]\d+":"[^"]*“[\p{L}\p{M}\p{N}]{1,16}”[^"]*"/gu, "?");
 const signIn = ({ instructions }: Prompt) => instructions.match(/the sign is (.)\.$/u)![1]!;
 
 /** What attackers are known to write, to be strung together with noise. */
@@ -215,19 +219,18 @@ suite("the criteria with a known answer", () => {
     const places = new Set<number>();
     for (const mark of marks) {
       const prompt = semanticPrompt(ask, mark);
-      const listed: { id: string; criterion: string }[] = askedIn(prompt).criteria;
+      const listed = criteriaIn(prompt);
       assert.deepEqual(
-        listed.map(({ id }) => id),
+        listed.map(([id]) => id),
         Array.from({ length: 10 }, (_, at) => `c${at + 1}`),
       );
-      assert.equal(new Set(listed.map(one => Object.keys(one).join())).size, 1);
-      const known = listed.filter(({ id }) => prompt.posed.get(id)!.id === null);
+      const known = listed.filter(([id]) => prompt.posed.get(id)!.id === null);
       assert.deepEqual(
-        listed.filter(one => canaryKindOf(one.criterion, "Hello")),
+        listed.filter(([, text]) => canaryKindOf(text, "Hello")),
         known,
       );
       assert.deepEqual(
-        known.map(one => canaryKindOf(one.criterion, "Hello")).toSorted((a, b) => a!.localeCompare(b!)),
+        known.map(([, text]) => canaryKindOf(text, "Hello")).toSorted((a, b) => a!.localeCompare(b!)),
         ["always", "never"],
       );
       for (const one of known) places.add(listed.indexOf(one));
@@ -257,14 +260,14 @@ suite("the scenarios with a known answer", () => {
     const places = new Set<number>();
     for (let at = 0; at < 64; at++) {
       const prompt = routingPrompt(ask, String(at).padStart(24, "3f9c"));
-      const listed: { id: string; scenario: string }[] = askedIn(prompt);
+      const listed = Object.entries(askedIn(prompt)) as Listed;
       assert.deepEqual(
-        listed.map(({ id }) => id),
+        listed.map(([id]) => id),
         Array.from({ length: 6 }, (_, at) => `s${at + 1}`),
       );
-      const known = listed.filter(({ id }) => prompt.posed.get(id)!.id === null);
+      const known = listed.filter(([id]) => prompt.posed.get(id)!.id === null);
       assert.deepEqual(
-        known.map(one => canaryKindOf(one.scenario, "Hi")).toSorted((a, b) => a!.localeCompare(b!)),
+        known.map(([, text]) => canaryKindOf(text, "Hi")).toSorted((a, b) => a!.localeCompare(b!)),
         ["always", "never"],
       );
       assert.deepEqual(
@@ -537,25 +540,26 @@ suite("the parts of the author", () => {
           { id: "a", replyId: "r1", scenario, criterion: "Is polite.", reference: "Good day." },
           { id: "b", replyId: "r2", scenario, criterion: "Is short.", reference: "Good day." },
           { id: "c", replyId: "r2", scenario: "Another.", criterion: "Greets." },
+          { id: "d", replyId: "r2", scenario, criterion: "Is kind.", reference: "Good day." },
         ],
       },
       marker,
     );
-    const { situations, criteria } = askedIn(prompt);
-    assert.deepEqual(situations, [
-      { id: "t1", scenario, reference_reply: "Good day." },
-      { id: "t2", scenario: "Another." },
+    const asked = askedIn(prompt).situations.map(({ criteria, ...situation }: { criteria: object }) => [
+      situation,
+      ...Object.entries(criteria).flatMap(([id, text]) => (prompt.posed.get(id)!.id === null ? [] : text)),
     ]);
-    assert.deepEqual(
-      criteria
-        .filter(({ id }: { id: string }) => prompt.posed.get(id)!.id !== null)
-        .map(({ situation, reply, criterion }: Record<string, string>) => [situation, reply, criterion]),
-      [
-        ["t1", "r1", "Is polite."],
-        ["t1", "r2", "Is short."],
-        ["t2", "r2", "Greets."],
-      ],
-    );
+    const polite = { scenario, reference_reply: "Good day." };
+    assert.equal(asked.length, 3);
+    for (const one of [
+      [{ ...polite, reply: "r1" }, "Is polite."],
+      [{ ...polite, reply: "r2" }, "Is short.", "Is kind."],
+      [{ scenario: "Another.", reply: "r2" }, "Greets."],
+    ])
+      assert.ok(
+        asked.some((other: unknown) => isDeepStrictEqual(other, one)),
+        JSON.stringify(one),
+      );
     assert.equal(materialIn(prompt).user_input, null);
   });
 
@@ -564,9 +568,9 @@ suite("the parts of the author", () => {
     const replies = [{ id: "r1", text: "Hello" }];
     const prompt = semanticPrompt({ userInput: null, replies, criteria }, marker);
     const [, again] = /^The criteria again: (.*)$/m.exec(prompt.material.split("\nEND OF MATERIAL")[1]!)!;
-    const listed = (askedIn(prompt).criteria as { id: string; criterion: string }[]).map(one => [
-      one.id,
-      one.criterion.length > 300 ? `${one.criterion.slice(0, 299)}…` : one.criterion,
+    const listed = criteriaIn(prompt).map(([id, text]) => [
+      id,
+      text.length > 300 ? `${text.slice(0, 299)}…` : text,
     ]);
     assert.deepEqual(JSON.parse(again!), Object.fromEntries(listed));
     assert.equal(listed.length, 4);
@@ -577,7 +581,7 @@ suite("the parts of the author", () => {
     for (const kind of ["routing", "semantic"] as const) {
       const [one, two] = [about("Bye")[kind].instructions, other[kind].instructions];
       const same = [...one].findIndex((character, at) => character !== two[at]);
-      assert.ok(same > one.indexOf(kind === "routing" ? "The scenarios, by id:" : "criteria, by id:"));
+      assert.ok(same > one.indexOf(kind === "routing" ? "The scenarios, by id:" : "criteria by id:"));
       // Providers cache a beginning from 1,024 tokens on.
       const tokens = encoding.encode(one.slice(0, same)).length;
       assert.ok(tokens >= 1_100, `${kind}: ${tokens}`);
@@ -591,7 +595,7 @@ test("the wording and its version change together", () => {
   const hash = createHash("sha256");
   for (const { instructions, material } of [routing, semantic, classify])
     hash.update(instructions + material);
-  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["6", "8163ce100813ee9a"]);
+  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["6", "df3e4c8564df4c42"]);
 });
 
 suite("placeholders of redacted values", () => {
