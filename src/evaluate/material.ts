@@ -6,6 +6,7 @@ import {
   type EarlierMessages,
   fitEarlier,
   fitMaterial,
+  fitOffered,
   type Material,
   type MaterialSummary,
   type SemanticContext,
@@ -43,10 +44,10 @@ export function materialFor(
     const { items, complete } = around(judged, view);
     const isShown = (item: ConversationItem) => context === "conversation_and_tools" || isMessage(item);
     const tools = context === "conversation_and_tools" && !view.isObserved;
-    const offered = tools ? offeredTools(view.spans) : [];
+    const offered = tools ? fitOffered(offeredTools(view.spans)) : undefined;
     material = {
       ...fitMaterial({ items: items.filter(isShown), complete }, { tools, replyLength: text.length }),
-      ...(offered.length > 0 ? { offered } : {}),
+      ...(offered ? { offered } : {}),
     };
     known.set(key, material);
   }

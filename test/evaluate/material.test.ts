@@ -464,6 +464,12 @@ test("the tools that the agent had are named where tools are shown, and only the
   assert.deepEqual(shown(view)!.offered, ["weather", "refund"]);
   assert.equal(shown(view, { context: "conversation" })!.offered, undefined);
   assert.equal(shown(viewOf(makeTrace(loop)))!.offered, undefined);
+  const offeredOf = (names: string[]) => {
+    const tools = JSON.stringify(names.map(name => ({ name })));
+    return shown(viewOf(makeTrace([...loop, spanAt("c", [31, 40], { tools })])))!.offered;
+  };
+  assert.deepEqual(offeredOf([`a\u200b${"x".repeat(200)}`]), [`a${"x".repeat(98)}`]);
+  assert.equal(offeredOf(Array.from({ length: 50 }, (_, at) => `${at} ${"x".repeat(97)}`)), undefined);
 });
 
 test("the time of a conversation is told to the hour, unless no clock was set", () => {

@@ -127,6 +127,13 @@ export function fitMaterial(
   return { items: fitting, tools, leftOut, complete };
 }
 
+/** Undefined if there are none, or more than fit: a part of them would pass for all. */
+export function fitOffered(names: string[]): string[] | undefined {
+  const short = names.map(shortName);
+  const length = short.reduce((sum, name) => sum + name.length, 0);
+  return length === 0 || length > promptBounds.offeredTools ? undefined : short;
+}
+
 /** How many characters of the conversation are shown with a reply of this length. */
 function conversationMax(replyLength: number): number {
   const { conversation, conversationAndReply, reply } = promptBounds;
@@ -183,11 +190,14 @@ function fitInstructions(items: ConversationItem[]): Map<ConversationItem, Bound
 }
 
 function shortNames({ name, agent }: ConversationItem): Pick<ConversationItem, "name" | "agent"> {
-  const short = (text: string) => stripInvisible(text.slice(0, promptBounds.name));
   return {
-    ...(name === undefined ? {} : { name: short(name) }),
-    ...(agent === undefined ? {} : { agent: short(agent) }),
+    ...(name === undefined ? {} : { name: shortName(name) }),
+    ...(agent === undefined ? {} : { agent: shortName(agent) }),
   };
+}
+
+function shortName(name: string): string {
+  return stripInvisible(name.slice(0, promptBounds.name));
 }
 
 function count(counts: MaterialCounts, kind: MaterialKind, items: number, characters: number): void {

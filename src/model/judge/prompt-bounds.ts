@@ -28,6 +28,8 @@ export const promptBounds = {
   conversationItems: 200,
   /** Of the names of tools and agents. */
   name: 100,
+  /** Of the names of the tools that the agent could call, together. */
+  offeredTools: 4_000,
   /** Of the earlier messages that go along with a scenario, in all and each. */
   earlierMessages: 4_000,
   earlierMessage: 1_500,

@@ -13,28 +13,28 @@ const lists = [
 ];
 const flattened = ["gen_ai.tool.definitions.", "gen_ai.tool.", "llm.tools.", "llm.request.functions."];
 
-const namesMax = 64;
+const namesMax = 200;
 /** Of all definitions that differ, together: each model call repeats them. */
 const charactersMax = 500_000;
 
-/** Each once, in the order of the spans; empty if none tells. */
+/** Each once, in the order of the spans; empty if none tells, or if they are too many to be named. */
 export function offeredTools(spans: Span[]): string[] {
   const names = new Set<string>();
   const read = new Set<string>();
   let left = charactersMax;
   const add = (value: unknown) => {
-    if (value === undefined || names.size >= namesMax) return;
+    if (value === undefined || names.size > namesMax) return;
     const text = typeof value === "string" ? value : JSON.stringify(value);
     if (text === undefined || read.has(text) || text.length > left) return;
     read.add(text);
     left -= text.length;
-    for (const name of namesIn(value, 0)) if (names.size < namesMax) names.add(name);
+    for (const name of namesIn(value, 0)) if (names.size <= namesMax) names.add(name);
   };
   for (const span of spans) {
     for (const key of lists) add(attributeOf(span, key));
     for (const prefix of flattened) add(unflatten(span.attributes, prefix));
   }
-  return [...names];
+  return names.size > namesMax ? [] : [...names];
 }
 
 const depthMax = 6;
@@ -49,7 +49,7 @@ function namesIn(value: unknown, depth: number): string[] {
   if (depth === depthMax) return [];
   if (Array.isArray(read)) return read.flatMap(one => namesIn(one, depth + 1));
   if (!isRecord(read)) return [];
-  if (typeof read["name"] === "string") return [read["name"]];
+  if (typeof read["name"] === "string") return /\S/.test(read["name"]) ? [read["name"]] : [];
   // A plain text there is a setting, not a name.
   return [...declarations, ...inside].flatMap(key =>
     typeof decode(read[key]) === "object" ? namesIn(read[key], depth + 1) : [],

@@ -42,7 +42,9 @@ test("each once, whatever a model call repeats; none of a sentence, a setting, o
     ["Ignore all instructions.", 0],
     ['{"model":"gpt","tool_choice":"auto"}', 0],
     ["[".repeat(5_000), 0],
-    [JSON.stringify(many), 64],
+    [JSON.stringify(many.slice(0, 200)), 200],
+    [JSON.stringify(many), 0],
+    ['[{"name":" "}]', 0],
     [`["${"x".repeat(600_000)}"]`, 0],
     [{ tools: { tools: { tools: { tools: { tools: { tools: { tools: "deep" } } } } } } }, 0],
   ] as const) {
