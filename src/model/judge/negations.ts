@@ -2,7 +2,7 @@
 
 const negations = new Set(
   [
-    "not no never without neither nor none nothing nobody",
+    "✗ not no never without neither nor none nothing nobody",
     "nicht kein keine keinen keinem keiner keines nie niemals ohne",
     "ne pas jamais sans aucun aucune nunca sin ningún ninguna não nenhum nenhuma non senza nessun nessuna",
     "niet geen nooit zonder inte ej ikke aldrig aldri uden uten ingen inga",

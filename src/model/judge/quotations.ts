@@ -47,9 +47,9 @@ export function words(text: string): string {
   return joined(text, " ");
 }
 
-// "-5", "$5", "5.5" and "5%" are one word each; a hyphen between letters or after a digit separates.
+// "-5", "$5", "5.5", "14:05" and "5%" are one word each; a hyphen between letters or after a digit separates.
 const word =
-  /(?:(?<![\p{L}\p{M}\p{N}])[-+<>≤≥≠±](?=\p{Sc}?\p{N}))?(?:\p{Sc}(?=\p{N}))?[\p{L}\p{M}\p{N}]+(?:(?<=\p{N})[.,](?=\p{N})[\p{L}\p{M}\p{N}]+)*(?:(?<=\p{N})(?:[%‰°]|\p{Sc}))?/gu;
+  /(?:(?<![\p{L}\p{M}\p{N}])[-+<>≤≥≠±](?=\p{Sc}?\p{N}))?(?:\p{Sc}(?=\p{N}))?[\p{L}\p{M}\p{N}]+(?:(?<=\p{N})[.,:/'](?=\p{N})[\p{L}\p{M}\p{N}]+)*(?:(?<=\p{N})(?:[%‰°]|\p{Sc}))?|✗/gu;
 
 function joined(text: string, ofClause: string): string {
   const plain = stripInvisible(text)
@@ -57,7 +57,9 @@ function joined(text: string, ofClause: string): string {
     .toLowerCase()
     .replace(/<\/?\p{L}[^<>\n]{0,200}>/gu, " ")
     .replace(/[−–](?=\p{Sc}?\p{N})/gu, "-")
-    .replace(/n['’]t(?!\p{L})/gu, " not")
+    .replaceAll("’", "'")
+    .replace(/[✘❌☒🚫⛔👎]/gu, " ✗ ")
+    .replace(/n't(?!\p{L})/gu, " not")
     .replace(/(?<!\p{L})cannot(?!\p{L})/gu, "can not");
   let found = "";
   let end = 0;
@@ -88,7 +90,7 @@ function* find(
 
 /** Whether this is a word boundary, in scripts that separate words. */
 function isBoundary(text: string, at: number): boolean {
-  return !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}\p{M}\p{Sc}.,%‰°<>≤≥≠±+-]{2}$/u.test(
+  return !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}\p{M}\p{Sc}.,:/'%‰°<>≤≥≠±+-]{2}$/u.test(
     text.slice(at - 1, at + 1),
   );
 }

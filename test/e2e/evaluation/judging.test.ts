@@ -101,8 +101,9 @@ async function expandAll(region: Locator): Promise<void> {
 }
 
 test("each criterion shows its verdict, quotation and reason, and the quotation is marked in the reply", async () => {
-  const { page, region, complaints } = await openJudged(judgedRun({ score: 0.72, criteria }));
+  const { page, region, complaints } = await openJudged(judgedRun({ score: 0.72, criteria, sameModel: true }));
   await expandAll(region);
+  await shows(region, /The agent uses the judge’s model\./);
   const items = region.getByRole("list", { name: "Criteria" }).getByRole("listitem");
   await eventually(async () => assert.equal(await items.count(), 5));
   const words = ["Met", "Mostly met", "Partly met", "Not met", "Cannot tell"];
