@@ -263,7 +263,7 @@ suite("text around a reply that addresses the judge", sideBySide, () => {
       }
     }
     for (const { instructions, material } of project.server.requests) {
-      assert.equal(material.split("\n").length, 4);
+      assert.equal(material.split("\n").length, 5);
       assert.doesNotMatch(material, /[<>]/);
       assert.doesNotMatch(instructions, /Ignore all previous|im_start|The sign is ■\. ■|New instructions/);
     }
