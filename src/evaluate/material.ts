@@ -44,7 +44,7 @@ export function materialFor(
     const { items, complete } = around(judged, view);
     const isShown = (item: ConversationItem) => context === "conversation_and_tools" || isMessage(item);
     const tools = context === "conversation_and_tools" && !view.isObserved;
-    const offered = tools ? fitOffered(offeredTools(view.spans)) : undefined;
+    const offered = tools ? offeredIn(view.spans) : undefined;
     material = {
       ...fitMaterial({ items: items.filter(isShown), complete }, { tools, replyLength: text.length }),
       ...(offered ? { offered } : {}),
@@ -54,14 +54,23 @@ export function materialFor(
   return material;
 }
 
+const offers = new WeakMap<Span[], { tools: string[] | undefined }>();
+
+function offeredIn(spans: Span[]): string[] | undefined {
+  const known = offers.get(spans) ?? { tools: fitOffered(offeredTools(spans)) };
+  offers.set(spans, known);
+  return known.tools;
+}
+
+const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
 /** When the conversation began, to the hour: what is asked again within it gets the same answer. Undefined if not known. */
 export function timeOf({ startTimeUnixNano }: Pick<Derived, "startTimeUnixNano">): string | undefined {
   const ms = startTimeUnixNano === null ? 0 : Number(BigInt(startTimeUnixNano) / 1_000_000n);
   // A clock that was never set begins in 1970.
   if (ms < Date.UTC(2000) || ms > Date.UTC(2200)) return undefined;
   const date = new Date(ms);
-  const day = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" }).format(date);
-  return `${day}, ${date.toISOString().slice(0, 10)}, ${date.getUTCHours()}:00 UTC`;
+  return `${days[date.getUTCDay()]}, ${date.toISOString().slice(0, 10)}, ${date.getUTCHours()}:00 UTC`;
 }
 
 const summaries = new WeakMap<Material, MaterialSummary>();

@@ -38,7 +38,7 @@ export function quotes(shown: string, evidence: string): boolean {
 }
 
 /** Whether a passage is the whole of the text. */
-export function isWhole(shown: string, evidence: string): boolean {
+export function isWholeText(shown: string, evidence: string): boolean {
   return shown.replaceAll(clauseEnd, " ") === words(evidence);
 }
 

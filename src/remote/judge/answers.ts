@@ -11,7 +11,7 @@ import {
   type Verdicts,
 } from "../../model/judge/call.ts";
 import { type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
-import { isWhole as isWholeText, quotes, words, wordsShown } from "../../model/judge/quotations.ts";
+import { isWholeText, quotes, words, wordsShown } from "../../model/judge/quotations.ts";
 import type { JudgeReasonData } from "../../model/judge/reason.ts";
 import { oncePerText } from "../../model/once-per-text.ts";
 import { shorten } from "../../model/shorten.ts";
