@@ -101,7 +101,9 @@ async function expandAll(region: Locator): Promise<void> {
 }
 
 test("each criterion shows its verdict, quotation and reason, and the quotation is marked in the reply", async () => {
-  const { page, region, complaints } = await openJudged(judgedRun({ score: 0.72, criteria, sameModel: true }));
+  const { page, region, complaints } = await openJudged(
+    judgedRun({ score: 0.72, criteria, sameModel: true }),
+  );
   await expandAll(region);
   await shows(region, /The agent uses the judge’s model\./);
   const items = region.getByRole("list", { name: "Criteria" }).getByRole("listitem");
