@@ -96,21 +96,24 @@ const searched = 2_000;
  * bounded length, since they stand among the instructions.
  */
 function ownWords(text: string): string[] {
-  const parts = text.length <= 2 * searched ? [text] : [text.slice(0, searched), text.slice(-searched)];
-  const all = parts
-    .flatMap(part => part.split(gap))
-    .flatMap(part => [...segmenter.segment(part)])
-    .flatMap(({ segment, isWordLike }) =>
-      isWordLike && /^[\p{L}\p{M}\p{N}]{1,16}$/u.test(segment) ? segment : [],
-    );
+  const ends = text.length <= 2 * searched ? [text] : [text.slice(0, searched), text.slice(-searched)];
+  const pieces = ends.flatMap(end => end.replace(placeholder, " ").split(gap));
+  const all = pieces
+    .flatMap((piece, at) => {
+      const words = [...segmenter.segment(piece)].filter(({ isWordLike }) => isWordLike);
+      // Where a text was cut, there may be half a word.
+      return words.slice(at === 0 ? 0 : 1, at === pieces.length - 1 ? undefined : -1);
+    })
+    .flatMap(({ segment }) => (/^[\p{L}\p{M}\p{N}]{1,16}$/u.test(segment) ? segment : []));
   const telling = all.filter(
     word =>
       (spaced.test(word) ? /^\p{L}{4,}$/u.test(word) : word.length > 1) && hasContentWord(word.toLowerCase()),
   );
-  // A word at the edge of what was searched may be half a word.
-  const whole = parts.length > 1 ? telling.slice(1, -1) : telling;
-  return [...new Set(whole.length > 0 ? whole : all)];
+  return [...new Set(telling.length > 0 ? telling : all)];
 }
+
+/** Of a redacted value: the judge is told to read it as that value. */
+const placeholder = /\[[a-z0-9_-]{1,32}\]|⟦[^⟧]{1,32}⟧|\bp_\w+/g;
 
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 const spaced = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;

@@ -85,6 +85,20 @@ for (const [name, canaries] of [
         assert.equal(canaryKindOf(question, "👍"), kind);
     });
 
+    test("ask for whole words of the text alone, wherever it is cut, and for no placeholder", () => {
+      const words = ["warehouse", "parcel", "delivery"];
+      const long = `Warehouse ${"warehouse parcel delivery [email] ⟦card⟧ p_0a1b2c ".repeat(300)}`;
+      for (const shown of [long, `${long.slice(0, 1_004)}${gap}${long.slice(-1_003)}`]) {
+        for (let at = 0; at < 100; at++) {
+          for (const { kind, text: question } of canaries(shown, [], drawFrom(`seed ${at}`))) {
+            const word = wordOf(question).toLowerCase();
+            assert.ok(words.includes(word) || !shown.includes(word), word);
+            assert.equal(canaryKindOf(question, shown), kind);
+          }
+        }
+      }
+    });
+
     test("of a text without its middle ask for nothing that it may lack", () => {
       const cut = `${text}${gap}Goodbye forever`;
       for (let at = 0; at < 50; at++) {
