@@ -19,7 +19,7 @@ import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
 import { beginningOf } from "../foreign-text.ts";
 import type { CanaryKind } from "./canaries.ts";
 import { hasContentWord } from "./content-words.ts";
-import type { ClassifyPrompt, Echo, Posed, PosedCriterion } from "./prompts.ts";
+import type { ClassifyPrompt, Echo, Posed, PosedCriterion, Quotable } from "./prompts.ts";
 
 const sentence = z.string().refine(hasWord);
 
@@ -254,12 +254,12 @@ function quotationOf(
 ): GivenVerdict["quotation"] {
   if (words(evidence) === "") return "empty";
   const isIn = (text: string) => quotes(wordsOf(text), evidence);
-  const isOwn = own.some(({ text }) => isIn(text));
-  if (isIn(reply) || (isOwn && hint !== "reply")) {
+  const isInAny = (texts: Quotable[]) => texts.some(({ text }) => isIn(text));
+  if (isIn(reply) || (hint !== "reply" && isInAny(own))) {
     // A reply without any, such as "Yes, it is", is quoted as a whole.
     return hasContentWord(words(evidence)) || isWholeText(wordsOf(reply), evidence) ? "found" : "trivial";
   }
-  return isOwn || others.some(({ text }) => isIn(text)) ? "elsewhere" : "invented";
+  return isInAny([...own, ...others]) ? "elsewhere" : "invented";
 }
 
 function comparisonOf(
