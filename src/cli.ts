@@ -59,12 +59,12 @@ program
   )
   .option(
     "--min-pass-rate <share>",
-    "tolerate failed runs of a test if this share of its runs passed, such as 0.9 or 90%; each test must reach it; implies --wait",
+    "tolerate failed runs of a test if this share of its runs passed, such as 0.9 or 90%; passed runs count if they are fully evaluated; each test must reach it; implies --wait",
     readShare,
   )
   .addHelpText(
     "after",
-    "\nExit codes: 0 all passed or skipped, or reached the pass rate, 1 some did not, 2 invalid usage or a request failed, 3 the judge was unavailable for some checks.",
+    "\nExit codes: 0 all passed or were skipped and are fully evaluated, or reached the pass rate, 1 some did not, 2 invalid usage or a request failed, 3 the judge was unavailable for some checks.",
   )
   .action(async (options: RunOptions, command: Command) => {
     process.exitCode = await run(options, requireToken(command, options.token));

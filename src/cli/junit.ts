@@ -25,9 +25,9 @@ const xml = new XMLBuilder({
 });
 
 /**
- * A JUnit file: one suite with the agent's name, and one case for each run, named with its input and repeat. A run that
- * did not finish, or whose agent failed, is an error. Each check that the judge was unavailable for is a skipped case of
- * its own, next to the one of its run.
+ * A JUnit file: one suite with the agent's name, and one case for each run, named with its input and repeat, with the counts of
+ * its checks. A run that did not finish, or whose agent failed, is an error. Each check that should have been judged and was
+ * not is a skipped case of its own, next to the one of its run.
  */
 export function junitOf({ agent, launch, runs }: Report): string {
   const classname = writable(agent.name);
@@ -81,9 +81,10 @@ function caseOf(run: ReportedRun): JunitCase {
     return { ...about, error: { "@message": message, "@type": "agent_error", "#text": text }, ...out };
   }
   if (run.verdict === "skipped") {
-    return { ...about, skipped: "", "system-out": [text, ...notes].join("\n") };
+    const lines = [text, ...notes].join("\n");
+    return { ...about, skipped: { "@message": message }, "system-out": lines };
   }
-  if (run.verdict === "passed") return { ...about, ...out };
+  if (run.verdict === "passed") return { ...about, "system-out": [message, ...notes].join("\n") };
   return {
     ...about,
     failure: { "@message": message, "@type": run.verdict ?? run.state, "#text": text },
@@ -98,7 +99,8 @@ function notesOf({ waitedMs, notices }: ReportedRun): string[] {
 }
 
 function openChecks(run: ReportedRun): JunitCase[] {
-  if (!isOpen(run)) return [];
+  // The case of a run without an outcome is skipped itself, and says why.
+  if (!isOpen(run) || run.verdict === "skipped") return [];
   return run.checks.filter(isUnjudged).map(check => ({
     "@name": writable(`${nameOf(run)}: ${titleOf(check)}`),
     "@time": 0,

@@ -92,8 +92,8 @@ export async function readRuns(client: Client, launchId: string, all: boolean): 
   return reported;
 }
 
-function isPlainPass({ verdict, counts, fullyEvaluated }: ListedRun): boolean {
-  return verdict === "passed" && counts?.skipped === 0 && fullyEvaluated !== false;
+function isPlainPass({ verdict, checkCounts }: ListedRun): boolean {
+  return verdict === "passed" && checkCounts?.skipped === 0;
 }
 
 function describedChecks({ checks, test }: Result): ReportedRun["checks"] {

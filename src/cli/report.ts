@@ -1,7 +1,10 @@
 // Reports the results of a launch: lines for the terminal, and an exit code.
 
+import { areFullyEvaluated } from "../model/run/fully-evaluated.ts";
 import type { Change, Launch, LaunchTest, RunTurn } from "../model/run/launch.ts";
 import type { Counts, Outcome } from "../model/run/outcome.ts";
+import { type PassRate, passRateOf } from "../model/run/pass-rate.ts";
+import { checkedText } from "../model/run/reason-text.ts";
 import type { Check, RunState } from "../model/run/run.ts";
 import { printable } from "./print.ts";
 import { redactedInWords } from "./redacted-text.ts";
@@ -16,12 +19,14 @@ export type ReportedRun = {
   repeat: number | null;
   state: RunState;
   verdict: Outcome | null;
-  counts: Counts | null;
+  checkCounts: Counts | null;
   reason: string | null;
   reasonCode?: string;
   error: string | null;
-  /** False: the judge was unavailable for some checks. Null until the run has completed. */
+  /** False: some checks should have been judged and were not. Null until the run has completed. */
   fullyEvaluated: boolean | null;
+  /** The judge was unavailable for some of them. */
+  outage: boolean;
   startedAt: string | null;
   finishedAt: string | null;
   change: Change | null;
@@ -36,7 +41,10 @@ export type ReportedRun = {
 
 export type Report = {
   agent: { id: string; name: string };
-  launch: Pick<Launch, "id" | "state" | "counts" | "testCount" | "runCount" | "notFullyEvaluated">;
+  launch: Pick<
+    Launch,
+    "id" | "state" | "counts" | "testCount" | "runCount" | "notFullyEvaluated" | "outages"
+  >;
   /** In the order of the launch. */
   tests: LaunchTest[];
   runs: ReportedRun[];
@@ -50,37 +58,50 @@ export type FailureKind = (typeof failureKinds)[number];
 export type Demands = { failOn?: FailureKind[] | undefined; minPassRate?: number | undefined };
 
 /**
- * 0: every run passed or was skipped, or every test's pass rate reaches `minPassRate`. 1: some run failed and is not
- * tolerated, lacked instrumentation, errored or was cancelled, or is one of `failOn`. 3: the judge was unavailable for
- * some checks, so it is not known that all pass.
+ * 0: every run passed or was skipped, and is fully evaluated; or every test's pass rate reaches `minPassRate`. 1: some run failed
+ * and is not tolerated, is not fully evaluated, lacked instrumentation, errored or was cancelled, or is one of `failOn`; or a
+ * test has no run that counts. 3: the judge was unavailable for some checks, so it is not known that all pass.
  */
 export function exitCodeOf(
   { launch, tests, runs }: Report,
   { failOn = [], minPassRate }: Demands = {},
 ): 0 | 1 | 3 {
-  const isTolerated = minPassRate !== undefined && tests.every(test => reaches(test, minPassRate));
+  const byTest = Map.groupBy(runs, run => run.testId);
   const fine = runs.every(
     ({ state, verdict }) =>
       verdict === "passed" ||
       (verdict === "skipped" && state === "completed") ||
-      (verdict === "failed" && isTolerated),
+      (verdict === "failed" && minPassRate !== undefined),
   );
   // A run deleted in the meantime has not passed.
   if (!fine || runs.length !== launch.runCount) return 1;
   if (failOn.includes("skipped") && runs.some(hasSkipped)) return 1;
-  return runs.some(isOpen) ? 3 : 0;
+  const isMissed =
+    minPassRate === undefined
+      ? runs.some(run => isOpen(run) && !run.outage)
+      : tests.some(({ testId }) => misses(byTest.get(testId) ?? [], minPassRate));
+  if (isMissed) return 1;
+  return runs.some(({ outage }) => outage) ? 3 : 0;
 }
 
-/** Without a decided run no rate is missed: such runs fail or pass by their own results. */
-function reaches({ passRate }: LaunchTest, minPassRate: number): boolean {
-  return passRate === null || passRate.share >= minPassRate;
+/** Without a run that counts it is missed, unless the judge was unavailable. */
+function misses(runs: ReportedRun[], minPassRate: number): boolean {
+  const rate = countedRate(runs);
+  return rate === null ? !runs.some(({ outage }) => outage) : rate.share < minPassRate;
+}
+
+/** Every failure counts, and a pass only if it is fully evaluated. */
+function countedRate(runs: ReportedRun[]): PassRate | null {
+  const failed = runs.filter(({ verdict }) => verdict === "failed").length;
+  const passed = runs.filter(run => run.verdict === "passed" && !isOpen(run)).length;
+  return passRateOf(passed, passed + failed);
 }
 
 function hasSkipped({ verdict, checks }: ReportedRun): boolean {
   return verdict === "skipped" || checks.some(({ outcome }) => outcome === "skipped");
 }
 
-/** Whether the judge was unavailable for some of its checks. */
+/** Whether it is not fully evaluated. */
 export function isOpen({ fullyEvaluated }: Pick<ReportedRun, "fullyEvaluated">): boolean {
   return fullyEvaluated === false;
 }
@@ -97,35 +118,38 @@ export function reportLines({ tests, runs }: Pick<Report, "tests" | "runs">, min
     const rest = own.filter(run => wordOf(run) !== "PASSED" || isOpen(run));
     const left = rest.length - shownRunsMax;
     return [
-      `${wordOfTest(test, own, minPassRate)}  ${oneLine(test.testName)}  ${rateOf(test)}`,
+      `${wordOfTest(own, minPassRate)}  ${oneLine(test.testName)}  ${rateText(own)}`,
       ...rest.slice(0, shownRunsMax).flatMap(run => runLines(run, placeOf(run)).map(line => `    ${line}`)),
       ...(left > 0 ? [`    … and ${left} more`] : []),
     ];
   });
 }
 
-function wordOfTest(test: LaunchTest, runs: ReportedRun[], minPassRate = 1): string {
+function wordOfTest(runs: ReportedRun[], minPassRate = 1): string {
   const words = new Set(runs.map(wordOf));
-  if (reaches(test, minPassRate)) words.delete("FAILED");
+  if ((countedRate(runs)?.share ?? 0) >= minPassRate) words.delete("FAILED");
   const worst = ["ERROR", "CANCELLED", "FAILED", "MISSING INSTRUMENTATION"].find(word => words.has(word));
   return worst ?? (words.size === 1 && words.has("SKIPPED") ? "SKIPPED" : "PASSED");
 }
 
 /** "18 of 20 passed (90%, 95% interval 70–97%)"; the other runs follow. */
-function rateOf({ passRate, runs }: LaunchTest): string {
-  if (passRate === null) return `0 of ${runs} decided`;
-  const { passed, of, share, low, high } = passRate;
+function rateText(runs: ReportedRun[]): string {
+  const counted = countedRate(runs);
+  if (counted === null) return `0 of ${runs.length} decided`;
+  const { passed, of, share, low, high } = counted;
   const rate = `${passed} of ${of} passed (${percent(share)}%, 95% interval ${percent(low)}–${percent(high)}%)`;
-  return of === runs ? rate : `${rate}, ${runs - of} not counted`;
+  return of === runs.length ? rate : `${rate}, ${runs.length - of} not counted`;
 }
 
 function percent(share: number): number {
   return Math.round(share * 100);
 }
 
-/** One run, followed by its checks that did not pass. */
+/** One run with the counts of its checks, followed by those that did not pass. */
 function runLines(run: ReportedRun, name = nameOf(run)): string[] {
   const remarks = [
+    run.checkCounts && checkedText(run.checkCounts),
+    secondsText(run),
     run.change === "broke" && "broke since its last run",
     run.change === "mended" && "fixed since its last run",
     run.flaky && "flaky",
@@ -134,10 +158,14 @@ function runLines(run: ReportedRun, name = nameOf(run)): string[] {
     run.notices.includes("judged_earlier_revision") && "its trace changed since",
     isOpen(run) && "not fully evaluated",
   ].filter(Boolean);
-  const seconds = secondsOf(run);
-  const about = [...(seconds === undefined ? [] : [`${seconds.toFixed(1)} s`]), ...remarks].join(", ");
+  const about = remarks.join(", ");
   const head = `${wordOf(run)}  ${oneLine(name)}${about && `  (${about})`}`;
   return [head, ...reasonsOf(run).map(reason => `    ${reason}`)];
+}
+
+function secondsText(run: ReportedRun): string | undefined {
+  const seconds = secondsOf(run);
+  return seconds === undefined ? undefined : `${seconds.toFixed(1)} s`;
 }
 
 /** "Refund (input 3, repeat 2)". */
@@ -163,7 +191,7 @@ export function progressOf(
 
 /** "3 passed, 1 failed, 1 skipped; 1 not fully evaluated". */
 export function summaryOf({
-  launch: { counts, runCount, notFullyEvaluated },
+  launch: { counts, runCount, notFullyEvaluated, outages },
 }: Pick<Report, "launch">): string {
   const words = {
     passed: "passed",
@@ -179,16 +207,15 @@ export function summaryOf({
   });
   const gone = runCount - Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (gone > 0) parts.push(`${gone} deleted`);
-  const open =
-    notFullyEvaluated > 0
-      ? `; ${notFullyEvaluated} not fully evaluated, because the judge was unavailable`
-      : "";
-  return parts.join(", ") + open;
+  if (notFullyEvaluated === 0) return parts.join(", ");
+  const some = outages === notFullyEvaluated ? "" : `${outages} of them `;
+  const why = outages > 0 ? `, ${some}because the judge was unavailable` : "";
+  return `${parts.join(", ")}; ${notFullyEvaluated} not fully evaluated${why}`;
 }
 
-/** Whether the judge was unavailable for the check. */
-export function isUnjudged({ skipped }: Check): boolean {
-  return skipped === "judge_unavailable" || skipped === "judge_unusable";
+/** Whether the check should have been judged and was not. */
+export function isUnjudged(check: Check): boolean {
+  return !areFullyEvaluated([check]);
 }
 
 export function wordOf({ state, verdict }: ReportedRun): string {

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { XMLParser } from "fast-xml-parser";
 import { junitOf } from "../../src/cli/junit.ts";
 import { printingPace } from "../../src/cli/launches.ts";
 import { readShare } from "../../src/cli/options.ts";
 import { jsonLine, printable } from "../../src/cli/print.ts";
 import { exitCodeOf, type Report, type ReportedRun, reportLines } from "../../src/cli/report.ts";
 import type { LaunchCounts } from "../../src/model/run/launch.ts";
-import { passRateOf } from "../../src/model/run/pass-rate.ts";
 
 type Fields = Partial<ReportedRun>;
 
@@ -17,7 +17,8 @@ const failed: Fields = { verdict: "failed" };
 const skipped: Fields = { verdict: "skipped" };
 const missing: Fields = { verdict: "missing_instrumentation" };
 const errored: Fields = { verdict: null, state: "error", error: "The worker stopped." };
-const unjudged: Fields = { fullyEvaluated: false };
+const undecided: Fields = { fullyEvaluated: false };
+const unjudged: Fields = { fullyEvaluated: false, outage: true };
 
 /** Each list is the runs of a test. */
 function reportOf(...tests: Fields[][]): Report {
@@ -25,8 +26,15 @@ function reportOf(...tests: Fields[][]): Report {
     ofTest.map(
       (fields, at): ReportedRun => ({
         ...{ id: `${test}-${at}`, testId: String(test), testName: `Test ${test}`, row: at + 1, repeat: null },
-        ...{ state: "completed", verdict: "passed", counts: null, reason: null, error: null },
-        ...{ fullyEvaluated: true, startedAt: null, finishedAt: null, change: "same", flaky: false },
+        ...{ state: "completed", verdict: "passed", checkCounts: null, reason: null, error: null },
+        ...{
+          fullyEvaluated: true,
+          outage: false,
+          startedAt: null,
+          finishedAt: null,
+          change: "same",
+          flaky: false,
+        },
         ...{ notices: [], waitedMs: null, turns: [], checks: [], ...fields },
       }),
     ),
@@ -41,26 +49,13 @@ function reportOf(...tests: Fields[][]): Report {
       testCount: tests.length,
       runCount: runs.length,
       notFullyEvaluated: 0,
+      outages: 0,
     },
-    tests: tests.map((ofTest, test) => {
-      const decided = ofTest.filter(
-        run => run.verdict === "failed" || (run.verdict === undefined && run !== unjudged),
-      );
-      const passed = decided.filter(run => run.verdict === undefined).length;
-      return {
-        ...{
-          testId: String(test),
-          testName: `Test ${test}`,
-          testDeleted: false,
-          inputCount: 0,
-          repeats: ofTest.length,
-          runs: ofTest.length,
-          counts,
-          notFullyEvaluated: ofTest.length - decided.length,
-        },
-        passRate: passRateOf(passed, decided.length),
-      };
-    }),
+    tests: tests.map((ofTest, test) => ({
+      ...{ testId: String(test), testName: `Test ${test}`, testDeleted: false },
+      ...{ inputCount: 0, repeats: ofTest.length, runs: ofTest.length },
+      ...{ counts, notFullyEvaluated: 0, passRate: null },
+    })),
     runs,
   };
 }
@@ -77,8 +72,16 @@ for (const [name, tests, minPassRate, code] of [
   ["a run without a result is no tolerated failure", [[...passing(99), errored]], 0.5, 1],
   ["missing instrumentation is no tolerated failure", [[...passing(99), missing]], 0.5, 1],
   ["skipped runs count neither for nor against", [[...passing(1), failed, skipped, skipped]], 0.5, 0],
-  ["a test that was only skipped misses no rate", [[skipped]], 0.9, 0],
+  ["skipped runs without a rate", [[skipped, skipped]], undefined, 0],
+  ["a test that was only skipped reaches no rate", [passing(9), [skipped]], 0, 1],
   ["a judge that was unavailable leaves it open", [[...passing(9), unjudged]], 0.9, 3],
+  ["so it does where no run counts", [[unjudged, unjudged]], 0.9, 3],
+  ["a pass that is not fully evaluated, no outage", [[...passing(9), undecided]], undefined, 1],
+  ["nor does it count for a rate", [[...passing(1), undecided, undecided, failed]], 0.6, 1],
+  ["nor against it", [[...passing(9), undecided]], 0.9, 0],
+  ["a failure counts whatever was not judged", [[...passing(1), { ...undecided, ...failed }]], 0.6, 1],
+  ["no run counts and the judge was there", [[undecided]], 0, 1],
+  ["one test without a run that counts, another with an outage", [[undecided], [unjudged]], 0, 1],
 ] as [string, Fields[][], number | undefined, number][]) {
   test(`exit code ${code}: ${name}`, () => {
     assert.equal(exitCodeOf(reportOf(...tests), { minPassRate }), code);
@@ -120,9 +123,10 @@ test("a wait for a trace that never came is told apart from the agent's time", (
   const junit = junitOf(report);
   assert.equal(junit.match(/time="1.5"/g)?.length, 2);
   assert.match(junit, /time="3"/);
-  const outs = junit.match(/<system-out>.*<\/system-out>/g);
+  const outs = junit.match(/<system-out>[^<]*<\/system-out>/g);
   assert.deepEqual(outs, [
-    "<system-out>Not in the time: 15.0 s of waiting for a trace that never came.</system-out>",
+    "<system-out>PASSED\nNot in the time: 15.0 s of waiting for a trace that never came.</system-out>",
+    "<system-out>PASSED</system-out>",
   ]);
 });
 
@@ -157,6 +161,27 @@ test("runs that are not counted are named beside the rate", () => {
   const [line] = reportLines(reportOf([...passing(1), failed, skipped, errored]));
   assert.match(line!, /^ERROR {2}Test 0 {2}1 of 2 passed \(50%, .*\), 2 not counted$/);
   assert.match(reportLines(reportOf([skipped, skipped]))[0]!, /^SKIPPED {2}Test 0 {2}0 of 2 decided$/);
+});
+
+test("the counts of checks stand beside the word, and a check that was not judged is listed below a passed run", () => {
+  const checks = [
+    { id: "a1", type: "semantic", outcome: "skipped", skipped: "undecided", reason: "It could be both." },
+    { id: "a2", type: "tool_call", outcome: "skipped", skipped: "dependency", reason: "“a1” did not pass." },
+  ] as ReportedRun["checks"];
+  const checkCounts = { passed: 3, failed: 0, skipped: 2, missing_instrumentation: 0 };
+  const reason = "Passed, 3 of 5 checked, 2 skipped";
+  const alone = { row: null, ...undecided, reason, checkCounts, checks };
+  assert.deepEqual(reportLines(reportOf([alone])), [
+    "PASSED  Test 0  (3 of 5 checked, 2 skipped, not fully evaluated)",
+    "    semantic a1, skipped: It could be both.",
+  ]);
+  const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "" });
+  const { testcase, ...counts } = parser.parse(junitOf(reportOf([alone])), true).testsuites.testsuite;
+  assert.deepEqual([counts.tests, counts.skipped], ["2", "1"]);
+  assert.deepEqual(
+    [testcase[0]["system-out"], testcase[1].name, testcase[1].skipped.message],
+    [reason, "Test 0: semantic a1", "It could be both."],
+  );
 });
 
 test("progress of 1,000 runs is about twenty lines, and of a few runs every change", () => {
