@@ -32,10 +32,13 @@ export async function countRuns(
   for (const { ago, passed = 0, failed = 0, skipped = 0, missing = 0, others = 0, unrouted = 0 } of hours) {
     const runs = passed + failed + skipped + missing + others;
     const at = new Date(now - ago * hourMs);
-    await db.pool.query("insert into agent_hours values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", [
-      ...[agentId, at, runs, passed, failed, skipped, missing, unrouted],
-      ...[runs * 1000, runs * 100, [0, runs], others],
-    ]);
+    await db.pool.query(
+      "insert into agent_hours values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+      [
+        ...[agentId, at, runs, passed, failed, skipped, missing, unrouted],
+        ...[runs * 1000, runs * 100, [0, runs], others],
+      ],
+    );
   }
 }
 
