@@ -96,6 +96,7 @@ suite("routing", () => {
       reasonData: { comment: "It is no_match." },
       counts: { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 },
       checks: [],
+      fullyEvaluated: true,
       test: documentOf(relevant),
       testVersion: relevant.version,
     });

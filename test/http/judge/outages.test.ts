@@ -237,12 +237,12 @@ test("chosen traces are evaluated again by the tests as they were, counted once,
     [first!.results[0]!.name, first!.results[0]!.testVersion],
   );
   const { rows } = await service.db.pool.query(
-    `select sum(runs)::int as runs, sum(passed)::int as passed, sum(input_tokens)::int as tokens,
+    `select sum(runs)::int as runs, sum(passed)::int as passed, sum(not_fully_evaluated)::int as others, sum(input_tokens)::int as tokens,
        sum((select sum(one) from unnest(durations) as one))::int as durations
      from agent_hours where agent_id = $1`,
     [agentId],
   );
-  assert.deepEqual(rows, [{ runs: 1, passed: 1, tokens: 12, durations: 1 }]);
+  assert.deepEqual(rows, [{ runs: 1, passed: 1, others: 0, tokens: 12, durations: 1 }]);
   const ofTest = await service.db.pool.query(
     "select sum(passed)::int as passed from test_hours where test_id = $1",
     [testId],

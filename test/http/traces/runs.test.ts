@@ -59,6 +59,7 @@ test("a completed run has every field by its name, with a result of each test it
     counts: { passed: 1, failed: 1, skipped: 0, missing_instrumentation: 1 },
     error: null,
     cause: "traffic",
+    fullyEvaluated: true,
     outage: false,
     waiting: null,
     conventions: [],
