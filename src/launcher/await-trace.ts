@@ -1,22 +1,17 @@
 // Waits for the trace that the agent sends of a turn, and reads the reply from it where the connection says so.
 import { setTimeout as delay } from "node:timers/promises";
-import { type LoadedTrace, readMarked } from "../load.ts";
-import type { AgentReply } from "../model/agent/call.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { hasRoot } from "../model/run/sent-trace.ts";
-import { redactionsIn } from "../reading/marks.ts";
 import type { LeasedRun } from "../store/runs/manual-runs.ts";
 import { type ArrivedTrace, findArrived } from "../store/runs/turns.ts";
 import { type OpenDeps, openTraces } from "./open-traces.ts";
+import { type ReplyInTrace, replyIn } from "./reply-in-trace.ts";
 import { retryTransient } from "./retry.ts";
 
 export type AwaitDeps = OpenDeps & {
   /** An OTLP trace is complete once its root is there and no batch has arrived for this long, counted from the reply. */
   debounceMs: number;
 };
-
-export type ReplyInTrace = Pick<AgentReply, "text" | "error"> & { redactions?: PlacesOfRule[] };
 
 /** `reply`: where the connection reads it from the trace, and the trace has one. */
 export type AwaitedTrace = { traceId: string; reply?: ReplyInTrace };
@@ -65,28 +60,11 @@ async function lookAt(
   try {
     const loaded = opened?.traces[0];
     if (!loaded) return undefined;
-    const isWhole = path === "canonical" || hasRoot(loaded.trace.spans, w3cTraceId);
-    if (replyFrom !== "trace") return { traceId, revision: loaded.revision, isComplete: isWhole };
-    // Before the root is there, a text is one that the agent said in between.
-    const reply = isWhole ? replyIn(loaded) : undefined;
-    return { traceId, revision: loaded.revision, isComplete: reply !== undefined, ...(reply && { reply }) };
+    const seen = { traceId, revision: loaded.revision };
+    if (replyFrom !== "trace") return { ...seen, isComplete: hasRoot(loaded.trace.spans, w3cTraceId) };
+    const found = replyIn(loaded, w3cTraceId);
+    return { ...seen, isComplete: found?.isLast === true, ...(found && { reply: found.reply }) };
   } finally {
     opened?.release();
   }
-}
-
-/** Undefined if the trace has none; a trace whose content is not stored never will. */
-export function replyIn(loaded: LoadedTrace): ReplyInTrace | undefined {
-  if (loaded.trace.content) return { text: null, error: null };
-  const { judgedText, responseText } = loaded.derived;
-  const text = (judgedText ?? responseText)?.text;
-  if (!text) return undefined;
-  const marked = readMarked(loaded)?.derived;
-  const redactions = redactionsIn(text, marked && (marked.judgedText ?? marked.responseText)?.text);
-  return { text, error: null, ...(redactions.length > 0 && { redactions }) };
-}
-
-export function noReply(waitMs: number): ReplyInTrace {
-  const reason = `No trace with a reply arrived within ${waitMs / 1000} s.`;
-  return { text: null, error: { code: "no_reply", reason } };
 }

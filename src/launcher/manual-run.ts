@@ -9,7 +9,6 @@ import { derivationOf, type LoadedTrace, readAgain, readMarked } from "../load.t
 import type { RunTurn } from "../model/run/launch.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { Verdict } from "../model/run/run.ts";
-import { hasRoot } from "../model/run/sent-trace.ts";
 import { observedMark } from "../model/trace/trace.ts";
 import { markPlaces } from "../reading/marks.ts";
 import { systemClock } from "../remote/clock.ts";
@@ -24,10 +23,10 @@ import {
   saveTurnsDone,
 } from "../store/runs/manual-runs.ts";
 import { updateColumns } from "../store/traces/stale.ts";
-import { replyIn } from "./await-trace.ts";
 import type { LaunchDeadlines } from "./deadlines.ts";
 import { openTraces } from "./open-traces.ts";
 import { saveRedacted } from "./redact-turn.ts";
+import { replyIn } from "./reply-in-trace.ts";
 import { retryTransient } from "./retry.ts";
 import { findSentTurns, type SendableRun, sendTurns, type TurnDeps } from "./turns.ts";
 
@@ -97,14 +96,9 @@ async function saveSeen(
   turn.arrived = loaded.trace.metadata?.[observedMark] !== true;
   const isLast = turn.turn === run.test.turns.length;
   const mayReply = turn.error === null || (turn.error.code === "no_reply" && isLast);
-  if (
-    turn.replyFrom === "trace" &&
-    turn.arrived &&
-    mayReply &&
-    hasRoot(loaded.trace.spans, turn.w3cTraceId)
-  ) {
-    const reply = replyIn(loaded);
-    if (reply) Object.assign(turn, { redactions: undefined, ...reply });
+  if (turn.replyFrom === "trace" && turn.arrived && mayReply) {
+    const found = replyIn(loaded, turn.w3cTraceId);
+    if (found) Object.assign(turn, { redactions: undefined, ...found.reply });
   }
   const differences = turn.arrived ? differencesOf(loaded.derived, turn) : {};
   Object.assign(turn, { statusInTrace: undefined, replyInTrace: undefined, ...differences });

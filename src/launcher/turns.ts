@@ -20,8 +20,9 @@ import { placeOf } from "../store/scale/places.ts";
 import { insertTraces } from "../store/traces/insert.ts";
 import { nameByOtlpId } from "../store/traces/otlp-ids.ts";
 import { deleteTrace, findTraceSize } from "../store/traces/read.ts";
-import { type AwaitDeps, awaitTrace, noReply } from "./await-trace.ts";
+import { type AwaitDeps, awaitTrace } from "./await-trace.ts";
 import { type StoringOf, saveRedacted } from "./redact-turn.ts";
+import { noReply } from "./reply-in-trace.ts";
 import { retryTransient } from "./retry.ts";
 
 export type TurnDeps = AwaitDeps &

@@ -119,6 +119,28 @@ test("where the reply is in the trace, a text before the root is none", async ()
   assert.deepEqual([turn?.error, turn?.text, agent.asked.length], [null, "It left today", 1]);
 });
 
+test("a root that ends with the 202 makes no reply of what a model says before its tools", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ w3cTraceId: externalId }, response) => {
+    await writer.write(otlpWrite(sender, { externalId, spans: ["f"], parent: externalId.slice(16) }));
+    await writer.write(otlpWrite(sender, { externalId, parent: otlpId("e"), text: "Let me look" }));
+    response.writeHead(202).end();
+  });
+  const { stop } = startLauncher(accepting(agent), { waitMs: hourMs, debounceMs });
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  const asked = await eventually(async () => agent.asked[0] ?? assert.fail());
+  await quiet(sender, launchId, asked);
+  const externalId = asked.w3cTraceId;
+  assert.equal((await listRunsOfLaunch(db, launchId))[0]?.state, "running");
+  await writer.write(
+    otlpWrite(sender, { externalId, spans: ["b"], parent: otlpId("e"), text: "It left today" }),
+  );
+  await writer.write(otlpWrite(sender, { externalId, spans: ["e"], parent: otlpId("f") }));
+  const { runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([runs[0]?.turns[0]?.text, runs[0]?.turns[0]?.error], ["It left today", null]);
+});
+
 for (const identity of ["requestId", "w3cTraceId"] as const) {
   test(`a trace that comes after the wait by its ${identity} is said, and evaluated without a call of the agent`, async () => {
     const sender = await makeSender(db);

@@ -1,4 +1,5 @@
-// The W3C trace context that a turn of a manual run sends, and the agent's root below it.
+// The W3C trace context that a turn of a manual run sends, and the agent's spans below it.
+import { compareNanos } from "../trace/times.ts";
 import type { Span } from "../trace/trace.ts";
 
 /** Part of the trace id, so that whoever knows that id recognizes the span that the agent was called by. */
@@ -12,6 +13,32 @@ export function traceparentOf(w3cTraceId: string): string {
 
 /** Whether the agent's root has arrived: it ends last, so the rest of the trace is there or about to be. */
 export function hasRoot(spans: Span[], w3cTraceId: string): boolean {
-  const sent = sentSpanId(w3cTraceId);
-  return spans.some(({ parent_span_id: parent }) => !parent || parent === sent);
+  return spans.some(span => isRoot(span, w3cTraceId));
+}
+
+function isRoot({ parent_span_id: parent }: Span, w3cTraceId: string): boolean {
+  return !parent || parent === sentSpanId(w3cTraceId);
+}
+
+/**
+ * What is known of a span's end. Spans are sent when they end. "open": one that it ran in has not ended. "uncovered": all of
+ * these have, but before the span itself, as the one that answers 202 does. "covered": one of them ended after it.
+ */
+export function standingOf(
+  spans: Span[],
+  spanId: string,
+  w3cTraceId: string,
+): "open" | "uncovered" | "covered" {
+  const byId = new Map(spans.map(span => [span.span_id, span]));
+  const end = byId.get(spanId)?.end_time_unix_nano ?? null;
+  const seen = new Set<Span>();
+  let isCovered = false;
+  for (let span = byId.get(spanId); span && !seen.has(span); span = byId.get(span.parent_span_id ?? "")) {
+    seen.add(span);
+    const { end_time_unix_nano: until } = span;
+    const isItself = span.span_id === spanId;
+    if (!isItself) isCovered ||= end === null || until === null || compareNanos(until, end) >= 0;
+    if (isRoot(span, w3cTraceId)) return isCovered || isItself ? "covered" : "uncovered";
+  }
+  return "open";
 }
