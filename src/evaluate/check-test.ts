@@ -10,7 +10,7 @@ import type { Context } from "./check-context.ts";
 import { findingOf } from "./checks.ts";
 import { contentGone, withoutTexts } from "./content-gone.ts";
 import type { Finding, OpenQuestions } from "./finding.ts";
-import { contextsOf, findingOfEach, unlessUnseen } from "./turns.ts";
+import { contextOf, findingOfEach, unlessUnseen } from "./turns.ts";
 
 /** Null while the check, or one that it depends on, waits for an answer. */
 type Settled = Check | null;
@@ -88,19 +88,23 @@ function findOnce(assertion: Assertion, context: Context): Finding {
 
 function findWithinBudget(assertion: Assertion, context: Context): Finding {
   try {
-    const findings = contextsOf(assertion, context).map(found => {
-      if ("kind" in found) return found;
-      const { view } = found;
-      const finding =
-        contentGone(assertion, view) ?? unlessUnseen(assertion, found, findingOf(assertion, found));
-      return withoutTexts(assertion, view, finding);
-    });
-    return findings.length === 1 ? findings[0]! : findingOfEach(findings, assertion.negate);
+    const { turn, negate } = assertion;
+    if (turn !== "each" || !context.view.turns) return findIn(turn, assertion, context);
+    const ofTurns = context.test.turns.map((_, at) => findIn(at + 1, assertion, context));
+    return findingOfEach(ofTurns, negate);
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error;
     const seen = { expected: null, actual: null, evidence: [] };
     return { kind: "skipped", skipped: "limit", reason: { code: "run_budget_spent" }, ...seen };
   }
+}
+
+function findIn(turn: Assertion["turn"], assertion: Assertion, context: Context): Finding {
+  const found = contextOf(turn, context);
+  if ("kind" in found) return found;
+  const { view } = found;
+  const finding = contentGone(assertion, view) ?? unlessUnseen(assertion, found, findingOf(assertion, found));
+  return withoutTexts(assertion, view, finding);
 }
 
 function isOverBudget(finding: Finding): boolean {

@@ -28,9 +28,11 @@ type Place = { start: number; end: number };
 export function affordPattern(written: string, flags: string, budget: PatternBudget): SearchPattern {
   return budget.timed(() => {
     const compiled = compilePattern(written, flags);
-    const known = searched.get(compiled) ?? searchPattern(written, flags);
-    searched.set(compiled, known);
-    return known;
+    const known = searched.get(compiled);
+    if (known) return known;
+    const made = searchPattern(written, flags);
+    searched.set(compiled, made);
+    return made;
   });
 }
 

@@ -70,31 +70,30 @@ export function placedInTurns(result: Result): Result {
   };
 }
 
-/** What an assertion looks at: the conversation, or the turns that it names; a finding for each that there is not. */
-export function contextsOf({ turn }: Assertion, context: Context): (Context | Settled)[] {
+/** What an assertion looks at: the conversation, or the turn that it names; a finding where there is no such turn. */
+export function contextOf(
+  turn: Assertion["turn"],
+  context: Context,
+): Context | Exclude<Finding, { kind: "open" }> {
   const { turns } = context.view;
-  if (turn === undefined) return [context];
-  if (turns === null) return turn === 1 || typeof turn === "string" ? [context] : [notInTrace(turn)];
-  const count = context.test.turns.length;
-  const wanted =
-    turn === "each" ? Array.from({ length: count }, (_, at) => at + 1) : [turn === "last" ? count : turn];
-  return wanted.map(number => {
-    const view = turns[number - 1];
-    return view ? { ...context, view } : notReached(number, turn, turns.length);
-  });
-}
-
-type Settled = Exclude<Finding, { kind: "open" }>;
-
-function notInTrace(turn: number): Settled {
-  const reason = { code: "turn_not_in_trace", data: { turn } } as const;
-  const seen = { expected: { turn }, actual: { turns: 1 }, evidence: [] };
-  return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
-}
-
-function notReached(wanted: number, turn: Assertion["turn"], turns: number): Settled {
-  const reason = { code: "turn_not_reached", data: { turn: wanted, turns } } as const;
-  return { kind: "absent", outcome: "failed", reason, expected: { turn }, actual: { turns }, evidence: [] };
+  if (turn === undefined || (turns === null && (typeof turn === "string" || turn === 1))) return context;
+  const wanted = typeof turn === "string" ? context.test.turns.length : turn;
+  const view = turns?.[wanted - 1];
+  if (view) return { ...context, view };
+  const seen = { expected: { turn }, actual: { turns: turns?.length ?? 1 }, evidence: [] };
+  return turns
+    ? {
+        kind: "absent",
+        outcome: "failed",
+        reason: { code: "turn_not_reached", data: { turn: wanted, turns: turns.length } },
+        ...seen,
+      }
+    : {
+        kind: "absent",
+        outcome: "missing_instrumentation",
+        reason: { code: "turn_not_in_trace", data: { turn: wanted } },
+        ...seen,
+      };
 }
 
 /**

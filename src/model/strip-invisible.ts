@@ -15,8 +15,12 @@ export function hasWord(text: string): boolean {
 
 /** The text as patterns read it: without these characters, but with white space and private-use characters, which fonts may show. */
 export function withoutUnseen(text: string): string {
-  return text.replace(unseenRuns, "");
+  // Ten times as fast as the search itself, which nearly no text needs.
+  return uncommon.test(text) ? text.replace(unseenRuns, "") : text;
 }
+
+/** All characters but those of Latin scripts, typographic punctuation and currencies. */
+const uncommon = /[^\t-\r -~\xA0-\xAC\xAE-\u034E\u2010-\u2027\u2030-\u205E\u20A0-\u20BF]/;
 
 /** The place in a text of what is between two positions of it without the unseen characters. */
 export function placeWithUnseen(text: string, { start, end }: Place): Place {

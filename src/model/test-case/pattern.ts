@@ -66,7 +66,7 @@ function unlessOutOfSteps<T>(search: () => T): T | null {
 
 /** Compiles the pattern, or returns it from a cache. Throws PatternFault. */
 export function compilePattern(source: string, flags = "", space: WhiteSpace = unicodeSpace): Pattern {
-  const key = `${space === unicodeSpace ? "" : "ecma"}${flags}/${source}`;
+  const key = space === unicodeSpace ? `${flags}/${source}` : `ecma/${source}`;
   const known = cache.get(key);
   if (known) return known;
   const made = compile(source, flags, space);
