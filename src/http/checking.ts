@@ -2,7 +2,7 @@
 import { ThreadPool } from "../threads/pool.ts";
 import type { App } from "./deps.ts";
 
-export type Check = "body" | "test" | "draft" | "rules";
+export type Check = "body" | "test" | "draft" | "validate" | "rules";
 
 /** Rejects with the Refusal of what is invalid; UNAVAILABLE while too many wait. */
 export type Checking = <T>(check: Check, accountId: string, input: unknown) => Promise<T>;

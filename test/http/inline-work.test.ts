@@ -121,16 +121,18 @@ test("patterns, schemas and rules that a tenant wrote are compiled on no thread 
   const unique = "written once [a-z]";
   const assertions = [
     { type: "response_regex", pattern: unique },
-    { type: "json_schema", schema: { properties: { a: { pattern: unique } } } },
-    { type: "tool_call", tool_name: "t", expected_arguments: { a: { pattern: unique } } },
+    { type: "json_schema", target_node: "n", field: "f", schema: { properties: { a: { pattern: unique } } } },
+    { type: "tool_call", expected_name: "t", expected_arguments: { a: { $regex: unique } } },
   ];
-  const draft = { name: "Patterns", status: "disabled", assertions: assertions.slice(0, 1) };
+  const draft = { name: "Patterns", status: "disabled", assertions };
+  const validate = () => author.client.post(`/api/agents/${agent.id}/tests/validate`, draft).expect(200);
   const { body } = await author.client.post(`/api/agents/${agent.id}/tests`, draft).expect(201);
-  await author.client.post(`/api/agents/${agent.id}/tests/validate`, { ...draft, assertions });
-  await author.client.patch(`/api/tests/${body.id}`, { assertions: draft.assertions }).expect(200);
+  await validate();
+  await author.client.patch(`/api/tests/${body.id}`, { assertions }).expect(200);
   await author.client.put(`/api/tests/${body.id}`, draft).expect(200);
   const rules = [{ name: "own", pattern: unique }];
   await author.client.put(`/api/projects/${author.projectId}/privacy`, { rules }).expect(200);
+  await validate();
   const invalid = { rules: [{ name: "own", pattern: `(${unique}` }] };
   await author.client.post(`/api/projects/${author.projectId}/privacy/preview`, invalid).expect(400);
   assert.deepEqual(

@@ -2,6 +2,8 @@
 
 import type { FastifyRequest } from "fastify";
 import { isWithin } from "../../model/path.ts";
+import type { RedactionRules } from "../../model/redaction.ts";
+import type { Issue } from "../../model/refusal.ts";
 import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import { checkingCost } from "../../model/test-case/pattern-cost.ts";
 import {
@@ -17,10 +19,14 @@ import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireAccount } from "../signed-in.ts";
 
+export type Validated = { document: TestCaseDocument; warnings: Issue[] };
+
 export type TestParser = {
-  /** Both throw VALIDATION_ERROR, and RATE_LIMITED for costly tests. */
+  /** All throw VALIDATION_ERROR, and RATE_LIMITED for costly tests. */
   test(request: FastifyRequest, input: unknown): Promise<TestCaseDocument>;
   draft(request: FastifyRequest, input: unknown): Promise<TestCaseDocument>;
+  /** As `test`, with the warnings about it in a project of this privacy. */
+  validated(request: FastifyRequest, input: unknown, privacy: RedactionRules): Promise<Validated>;
   /**
    * The function that applies the patch to a test. Costly assertions of the patch are checked here, so that the function,
    * which runs in a transaction, does not: `current` is asked for the document that they are checked with.
@@ -55,16 +61,19 @@ function openParser(app: App, deps: Pick<Deps, "db" | "machine">): TestParser {
     perMinuteMax: costlyPerMinute,
     what: "tests with costly patterns or schemas",
   });
-  const onThread = (request: FastifyRequest, name: "test" | "draft", input: unknown) => {
+  const inTurn = <T>(request: FastifyRequest, input: unknown, checked: (accountId: string) => Promise<T>) => {
     const { id } = requireAccount(request);
-    const checked = () => check<TestCaseDocument>(name, id, input);
-    return isCostly(input) ? trials(id, checked) : checked();
+    return isCostly(input) ? trials(id, () => checked(id)) : checked(id);
   };
+  const onThread = (request: FastifyRequest, name: "test" | "draft", input: unknown) =>
+    inTurn(request, input, id => check<TestCaseDocument>(name, id, input));
   return {
     test: async (request, input) =>
       isCompiled(input) ? onThread(request, "test", input) : parseTestCase(input),
     draft: async (request, input) =>
       isCompiled(input) ? onThread(request, "draft", input) : parseDraft(input),
+    validated: (request, input, privacy) =>
+      inTurn(request, input, id => check<Validated>("validate", id, { input, privacy })),
     async change(request, patch, current) {
       if (!isCompiled(patch)) return document => mergeTestCase(document, patch);
       await onThread(request, "test", { ...documentOf(await current()), ...(patch as object) });

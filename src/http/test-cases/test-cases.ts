@@ -4,10 +4,7 @@ import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import type { TestCaseDocument as Document, TestCase as Stored } from "../../model/test-case/document.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
-import { wrapperNotices } from "../../model/test-case/schema-wrapper.ts";
 import { mergeTestCase, testCaseInputSchema } from "../../model/test-case/test-case.ts";
-import { testCaseWarnings } from "../../model/test-case/warnings.ts";
-import { privacyWarnings } from "../../redaction/privacy-warnings.ts";
 import { findPrivacyOfAgent } from "../../store/accounts/privacy.ts";
 import {
   deleteTestCase,
@@ -130,13 +127,8 @@ function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void 
       },
     },
     async request => {
-      const document = await parser.test(request, request.body);
       const privacy = found(await findPrivacyOfAgent(db, request.params.id));
-      const warnings = [
-        ...wrapperNotices(request.body),
-        ...testCaseWarnings(document),
-        ...privacyWarnings(document, privacy),
-      ];
+      const { document, warnings } = await parser.validated(request, request.body, privacy);
       return { valid: true as const, document, eligibility: whyNotEligible(document), warnings };
     },
   );
