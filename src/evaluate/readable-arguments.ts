@@ -15,12 +15,22 @@ export function areReadable(actual: unknown, isRaw: boolean, expected: unknown):
     return (
       isObject && Object.hasOwn(expected, "value") && isRecord(actual) && !looksStructured(actual["value"])
     );
-  return !isObject || (isRecord(actual) && !isWrapped(actual, expected));
+  return !isObject || (isRecord(actual) && !isWrapped(actual, expected) && !hasTextInPlace(actual, expected));
 }
 
 /** Cut JSON, a literal or a call of another language, or `name=value`. */
 function looksStructured(text: unknown): boolean {
   return typeof text !== "string" || /^\s*(?:["'([{]|[\w.]+\s*[(:=])/.test(text);
+}
+
+/** Whether a text such as JSON stands where an object or a list is expected. */
+function hasTextInPlace(actual: unknown, expected: unknown): boolean {
+  if (typeof expected !== "object" || expected === null || operatorsOf(expected)) return false;
+  if (typeof actual === "string") return looksStructured(actual);
+  if (!isRecord(actual) || !isRecord(expected)) return false;
+  return Object.keys(expected).some(
+    key => Object.hasOwn(actual, key) && hasTextInPlace(actual[key], expected[key]),
+  );
 }
 
 /** Whether the actual arguments stand one level deeper, such as in `{ args, kwargs }`. */

@@ -410,6 +410,8 @@ suite("missing", () => {
     ])
       assert.equal(outcomeOf(expected, sent), "passed", JSON.stringify(sent));
     assert.equal(outcomeOf({ value: "5" }, '{"value": "5'), "missing_instrumentation");
+    assert.equal(outcomeOf({ order: { id: 5 } }, { order: '{"id": 5}' }), "missing_instrumentation");
+    assert.equal(outcomeOf({ order: { id: 5 } }, { order: "none" }), "passed");
     const exact = { ...forbidden, expected_arguments: {}, arguments_mode: "exact" };
     assert.equal(checkOf(exact, [root(), tool("refund", "")]).outcome, "passed");
   });
