@@ -4,7 +4,7 @@ import type { Reason } from "../model/run/reason.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import { type AssertionOf, matchOf } from "../model/test-case/assertion.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
-import { attributeOf } from "../reading/span/conversation.ts";
+import { attributeOf, messagesOf } from "../reading/span/conversation.ts";
 import { distinct } from "./all-or-any.ts";
 import { namesOf, placeOf, placesOfSpans } from "./evidence.ts";
 import { evidenceMax, shortName, someNames } from "./excerpt.ts";
@@ -23,16 +23,29 @@ export function findTexts(target: string | undefined, view: TraceView, expected:
     const isBlank = view.received?.reply === true;
     const evidence = view.rootWithout(isBlank ? receivedAttributes.reply : "gen_ai.response.text");
     const code = isBlank ? "blank_reply" : "no_reply";
-    return view.hasAgentFailed
+    return hasAgentFailed(view)
       ? absent("failed", { code: "failed_without_reply" }, expected, { evidence })
       : absent("missing_instrumentation", { code }, expected, { evidence });
   }
   const spans = view.spansNamed(target);
   if (spans.length === 0) return noSpanNamed(target, view, expected);
   const texts = distinct(view.textsNamed(target), ({ text }) => text);
-  if (texts.length > 0) return { texts, without: view.untoldIn(target) };
+  if (texts.length > 0) return { texts, without: spans.filter(span => isUntold(span, view)) };
   const reason = { code: "no_text_in_spans", data: { target: shortName(target) } } as const;
   return absent("missing_instrumentation", reason, expected, placesWithout(spans, "gen_ai.response.text"));
+}
+
+/** Whether the agent itself failed, not a step below it: such a failure was handled. Of several turns, in the last. */
+function hasAgentFailed({ received, derived, spans }: TraceView): boolean {
+  return (
+    received?.failed === true ||
+    spans.some(({ span_id, status }) => span_id === derived.rootSpanId && status?.code === 2)
+  );
+}
+
+/** Whether it has neither a text nor messages, which would show that there was none. */
+function isUntold(span: Span, view: TraceView): boolean {
+  return !view.textOf(span) && messagesOf(attributeOf(span, "gen_ai.output.messages")) === null;
 }
 
 /**

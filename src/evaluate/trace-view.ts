@@ -13,7 +13,7 @@ import {
   type Span,
   type ToolCall,
 } from "../model/trace/trace.ts";
-import { attributeOf, messagesOf, spanText, toolNameOf } from "../reading/span/conversation.ts";
+import { attributeOf, spanText, toolNameOf } from "../reading/span/conversation.ts";
 import { usageKeys } from "../reading/span/usage-keys.ts";
 import { wholeNumber } from "../reading/span/whole-number.ts";
 import { placeOf } from "./evidence.ts";
@@ -121,16 +121,11 @@ export class TraceView {
   textsNamed(target: string): FoundText[] {
     const spans = this.spansNamed(target);
     this.budget.spend(spans.length);
-    return spans.flatMap(span => this.#textOf(span) ?? []);
+    return spans.flatMap(span => this.textOf(span) ?? []);
   }
 
-  /** Those that the target names and that neither have a text nor messages that show that there was none. */
-  untoldIn(target: string): Span[] {
-    const hasMessages = (span: Span) => messagesOf(attributeOf(span, "gen_ai.output.messages")) !== null;
-    return this.spansNamed(target).filter(span => !this.#textOf(span) && !hasMessages(span));
-  }
-
-  #textOf(span: Span): FoundText | null {
+  /** The text of a span, as text checks read it. */
+  textOf(span: Span): FoundText | null {
     let text = this.#texts.get(span);
     if (text === undefined) {
       const messages = attributeOf(span, "gen_ai.output.messages");
@@ -268,15 +263,6 @@ export class TraceView {
     if (this.turns) return this.turns.flatMap(turn => turn.placesOfTime()).slice(0, evidenceMax);
     const { rootSpanId, durationMs } = this.derived;
     return [{ spanId: rootSpanId ?? "", attribute: receivedAttributes.time, value: durationMs }];
-  }
-
-  /** Whether the agent itself failed, not a step below it: such a failure was handled. Of several turns, in the last. */
-  get hasAgentFailed(): boolean {
-    const { rootSpanId } = this.derived;
-    return (
-      this.received?.failed === true ||
-      this.spans.some(({ span_id, status }) => span_id === rootSpanId && status?.code === 2)
-    );
   }
 
   /** Whether it is the root of the trace, or of one of its turns. */
