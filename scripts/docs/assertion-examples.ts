@@ -89,6 +89,7 @@ export const examples: Record<AssertionType, Example> = {
       "`\\s` is any Unicode white space, such as a no-break space, and `i` ignores case in every script. `\\w`, `\\d` and `\\b` know ASCII only: `\\p{L}` is any letter, `\\p{N}` any digit. The editor warns where that matters.",
       "Invisible characters, such as a zero-width space, do not count, in the text or in the pattern. A pattern that names one, such as `\\u200B`, finds it.",
       "The engine takes linear time: it has no look-around and no back-references.",
+      "Without a reply, the check is missing instrumentation; if the root span failed, it fails. An error below a root span that did not fail was handled.",
       'With `target_node`, one span that matches is enough; with `match: "all"`, each must. With `negate`, none may match, or with `match: "all"`, at least one must not.',
       "Where none may match or all must, a span without a text makes the check missing instrumentation, unless another span decides it.",
     ],

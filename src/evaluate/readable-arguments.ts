@@ -18,6 +18,11 @@ export function areReadable(actual: unknown, isRaw: boolean, expected: unknown):
   return !isObject || (isRecord(actual) && !isWrapped(actual, expected) && !hasTextInPlace(actual, expected));
 }
 
+/** Whether an argument must be absent, as it seems to be where the arguments cannot be read. */
+export function wantsAbsence(expected: unknown): boolean {
+  return isRecord(expected) && Object.values(expected).some(value => operatorsOf(value)?.$exists === false);
+}
+
 /** Cut JSON, a literal or a call of another language, or `name=value`. */
 function looksStructured(text: unknown): boolean {
   return typeof text !== "string" || /^\s*(?:["'([{]|[\w.]+\s*[(:=])/.test(text);

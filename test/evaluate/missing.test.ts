@@ -388,6 +388,9 @@ suite("missing", () => {
         assert.match(check.reason, /^The arguments of a call of "refund" cannot be read/);
         assertRendered(check);
       }
+      const absent = { ...forbidden, expected_arguments: { approved: { $exists: false } } };
+      assert.equal(checkOf(absent, spans).outcome, "failed");
+      assert.equal(checkOf({ ...absent, negate: true }, spans).outcome, "missing_instrumentation");
       const wanted = checkOf(forbidden, spans);
       assert.equal(wanted.outcome, "failed");
       assert.match(wanted.reason, /the arguments cannot be read/);

@@ -11,7 +11,7 @@ import { couldChange, isInRange, rangeOf } from "../call-range.ts";
 import type { CheckOf } from "../check-context.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { Finding } from "../finding.ts";
-import { areReadable } from "../readable-arguments.ts";
+import { areReadable, wantsAbsence } from "../readable-arguments.ts";
 import { mayBeAnyJson, type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 import { blindTurn, unreadCalls } from "../unread-calls.ts";
@@ -28,13 +28,14 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
   try {
     const matches = (call: ToolCall, as = false) =>
       expected_arguments === undefined ||
-      argumentsMatch(
+      (argumentsMatch(
         expected_arguments,
         comparedOf(view, call),
         arguments_mode,
         view.budget,
         view.unknownIn(call.spanId, as),
-      );
+      ) &&
+        (!wantsAbsence(expected_arguments) || isReadable(view, call, expected_arguments)));
     const { matched = [], others = [] } = Object.groupBy(named, call =>
       matches(call) ? "matched" : "others",
     );
