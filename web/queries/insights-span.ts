@@ -23,9 +23,9 @@ export function insightsSpan({
   return { interval, from: beginOf(span.hours, interval) };
 }
 
-/** The start, so that the span consists of whole intervals, the current one last. */
+/** By the hour: the hour in progress and so many before it. By the day: whole days (UTC), today included. */
 function beginOf(hours: number, interval: Interval): string {
   const length = lengths[interval];
-  const end = Math.ceil(Date.now() / length) * length;
-  return new Date(end - hours * hourMs).toISOString();
+  const round = interval === "hour" ? Math.floor : Math.ceil;
+  return new Date(round(Date.now() / length) * length - hours * hourMs).toISOString();
 }

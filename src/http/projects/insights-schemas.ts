@@ -61,7 +61,7 @@ export const AgentDay = z
     lastTraceAt: Time.nullable(),
     runs: z
       .number()
-      .describe("Runs of the last 24 hours, the current one included. The counts cover the same time."),
+      .describe("Runs of the hour in progress and the 24 before it. The counts cover the same time."),
     routingUnavailable: z.number(),
     ...tally,
   })

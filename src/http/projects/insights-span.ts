@@ -13,7 +13,9 @@ const spansDefault = { hour: 24, day: 30 };
 export const pointsMax = 20_000;
 
 export const SpanQuery = z.object({
-  from: Instant.optional().describe("Default: 24 hours or 30 days before `to`."),
+  from: Instant.optional().describe(
+    "Default: the hour of `to` and the 24 before it, or 30 days before `to`.",
+  ),
   to: Instant.optional().describe("Default: now. The interval that contains this time is the last one."),
   interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days in UTC."),
 });
@@ -22,7 +24,7 @@ export function floorTo(timeMs: number, lengthMs: number): Date {
   return new Date(Math.floor(timeMs / lengthMs) * lengthMs);
 }
 
-/** The last 24 hours: the hour that contains `now` is the last one. */
+/** The last 24 hours: the hour in progress and the 24 before it, so that it is never less than that. */
 export function lastDay(now: Date): Span {
   return spanOf({ interval: "hour" }, now);
 }
@@ -32,9 +34,7 @@ export function spanOf({ from, to, interval }: z.output<typeof SpanQuery>, now: 
   const length = lengths[interval];
   // `to` is exclusive: a time on a boundary ends the previous interval.
   const end = floorTo((to ?? now).getTime() + length - 1, length);
-  const begin = from
-    ? floorTo(from.getTime(), length)
-    : new Date(end.getTime() - spansDefault[interval] * length);
+  const begin = from ? floorTo(from.getTime(), length) : beginOf(to ?? now, end, interval);
   if (begin >= end) refuse("from", "Must be before `to`.");
   if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
     refuse("from", `Must be at most ${spansMax[interval]} ${interval}s before \`to\`.`);
@@ -44,6 +44,12 @@ export function spanOf({ from, to, interval }: z.output<typeof SpanQuery>, now: 
     refuse("to", "The time range must be within the years 0 to 9999.");
   }
   return { from: begin, to: end, interval };
+}
+
+/** Days are those of the calendar, today included. */
+function beginOf(to: Date, end: Date, interval: Span["interval"]): Date {
+  const last = interval === "hour" ? floorTo(to.getTime(), hourMs) : end;
+  return new Date(last.getTime() - spansDefault[interval] * lengths[interval]);
 }
 
 function refuse(path: string, message: string): never {

@@ -37,7 +37,7 @@ export function registerOverview(app: App, { db }: Deps): void {
         tags: ["insights"],
         summary: "Get an agent's last 24 hours, compared with a week before",
         description:
-          "24 hours of UTC, the current one included. Each number equals the length of the list that its filters give; see docs/api.md.",
+          "The hour in progress (UTC) and the 24 before it. Each number equals the length of the list that its filters give; see docs/api.md.",
         params: z.object({ id: z.string() }),
         response: { 200: Overview },
       },

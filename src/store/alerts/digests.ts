@@ -86,6 +86,7 @@ async function lockDue(client: pg.PoolClient, agentId: string | undefined): Prom
   return rowCount === 1 ? { agent, wantsEmail, hasWebhook } : undefined;
 }
 
+/** The counts are those of the hour in progress and the 24 before it. */
 async function gather(client: pg.PoolClient, { agent }: Recipient): Promise<Digest> {
   const { rows } = await client.query<ChangedTest & { of: number }>(
     `with told as (delete from test_state_changes where agent_id = $1 returning test_id),
@@ -99,7 +100,7 @@ async function gather(client: pg.PoolClient, { agent }: Recipient): Promise<Dige
         from test_hours where agent_id = $1 and test_id = t.id and hour >= $2
       ) day
     order by s.state = 'fine', t.name, t.id limit $3`,
-    [agent.id, new Date(Date.now() - 24 * hourMs), alertedTestsMax],
+    [agent.id, new Date((Math.floor(Date.now() / hourMs) - 24) * hourMs), alertedTestsMax],
   );
   const failing = await client.query<{ count: number }>(
     `select count(*)::int as count from test_cases t join test_states s on s.agent_id = $1 and s.test_id = t.id

@@ -259,7 +259,7 @@ test("the table and the tooltips show the charts' numbers, and hours without eva
     ],
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");
-  await page.getByText("Not shown: 21 of 24 hours without data").waitFor();
+  await page.getByText("Not shown: 22 of 25 hours without data").waitFor();
   await page.getByRole("row").nth(1).getByRole("link", { name: "4", exact: true }).click();
   await page.waitForURL(/verdict=failed/);
 });

@@ -142,8 +142,8 @@ test("the last 24 hours are those of Insights and of the agent's card", async ()
   const hour = Math.floor(Date.now() / hourMs) * hourMs;
   await countRuns(db, agent.id, hour, [
     { ago: 0, passed: 1 },
-    { ago: 23, passed: 2 },
-    { ago: 24, passed: 4 },
+    { ago: 24, passed: 2 },
+    { ago: 25, passed: 4 },
   ]);
   const { results, traffic } = await overviewOf(agent.id);
   const { from, to } = insightsSpan({ interval: "hour", span: { hours: 24 } });
