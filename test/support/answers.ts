@@ -78,6 +78,7 @@ export const answers = {
   "/api/auth/change-password": { POST: accounts.PasswordChanged },
   "/api/auth/get-session": { GET: accounts.CurrentSession },
   "/api/auth/list-sessions": { GET: z.array(accounts.Session) },
+  "/api/auth/request-password-reset": { POST: accounts.ResetRequested },
   "/api/auth/reset-password": { POST: accounts.PasswordReset },
   "/api/auth/sign-in/email": { POST: accounts.SignedIn },
   "/api/auth/sign-up/email": { POST: accounts.SignedUp },

@@ -2,6 +2,7 @@
 import type {
   PasswordChanged,
   PasswordReset,
+  ResetRequested,
   SignedIn,
   SignedUp,
   Verification,
@@ -28,7 +29,7 @@ export async function signUp(body: NewAccount): Promise<Answer<{ signedIn: boole
 
 export const signOut = () => ask("POST", "/api/auth/sign-out");
 
-export const requestPasswordReset = (email: string) =>
+export const requestPasswordReset = (email: string): Promise<Answer<ResetRequested>> =>
   ask("POST", "/api/auth/request-password-reset", { body: { email } });
 
 type NewPassword = { newPassword: string; revokeAccessTokens: boolean };

@@ -97,7 +97,7 @@ export function VerificationActions({ verification }: { verification: Verificati
     const answer = await ask<Verification>("GET", "/api/verification");
     setBusy(undefined);
     if (!answer.ok) return setFailure(answer.failure);
-    if (!answer.value.verified) setResult("Not verified yet. Open the link in the email and confirm.");
+    if (!answer.value.verified) setResult("Not verified yet. Open the link and confirm.");
     else toast(`Email verified. ${verifiedText}`);
     queries.setQueryData(verificationQuery.queryKey, answer.value);
   }

@@ -11,7 +11,7 @@ import type { Forward, SignUpDeps } from "./forward.ts";
 import { callLibrary } from "./outages.ts";
 import { registerPasswords } from "./password-changes.ts";
 import { hashingFor } from "./passwords.ts";
-import { CurrentSession, Done, Email, Password, Session, Token } from "./schemas.ts";
+import { CurrentSession, Done, Password, Session, Token } from "./schemas.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerSignUp } from "./sign-up.ts";
 
@@ -53,14 +53,6 @@ const forwarded: Forwarded[] = [
     path: "/update-user",
     summary: "Change the name",
     body: z.object({ name: Name }),
-    answer: Done,
-  },
-  {
-    method: "POST",
-    path: "/request-password-reset",
-    summary: "Send a password reset link; the answer is the same whether the email is known or not",
-    open: true,
-    body: z.object({ email: Email }),
     answer: Done,
   },
   {

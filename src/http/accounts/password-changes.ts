@@ -1,5 +1,5 @@
-// /api/auth/change-password and /api/auth/reset-password: a new password ends sessions and reset links, and access tokens
-// on request.
+// /api/auth/change-password, /api/auth/request-password-reset and /api/auth/reset-password: a new password ends sessions and
+// reset links, and access tokens on request.
 
 import { z } from "zod";
 import { countActiveAccessTokens, deleteAccessTokensOf } from "../../store/accounts/access-tokens.ts";
@@ -8,12 +8,20 @@ import type { App, Deps } from "../deps.ts";
 import { requireAccount } from "../signed-in.ts";
 import { rememberClient } from "./attempt-limits.ts";
 import type { Forward } from "./forward.ts";
-import { NewPassword, Password, PasswordChanged, PasswordReset, Token } from "./schemas.ts";
+import {
+  Email,
+  NewPassword,
+  Password,
+  PasswordChanged,
+  PasswordReset,
+  ResetRequested,
+  Token,
+} from "./schemas.ts";
 
 const revokeAccessTokens = z.boolean().optional().describe("Whether to revoke all access tokens, too.");
 
 export function registerPasswords(app: App, deps: Deps, forward: Forward): void {
-  const { db } = deps;
+  const { db, config } = deps;
   const tags = ["accounts"];
 
   /** Tokens were created by whoever knew the old password, so a client is told how many are left. */
@@ -37,6 +45,23 @@ export function registerPasswords(app: App, deps: Deps, forward: Forward): void 
       const body = { ...change, revokeOtherSessions: true };
       const answer = (await forward("/change-password", body, request, reply)) as PasswordChanged;
       return { ...answer, activeAccessTokens: await endTokens(requireAccount(request).id, revoke) };
+    },
+  );
+
+  app.post(
+    "/api/auth/request-password-reset",
+    {
+      config: { open: true },
+      schema: {
+        tags,
+        summary: "Send a password reset link; the answer is the same whether the email is known or not",
+        body: z.object({ email: Email }),
+        response: { 200: ResetRequested },
+      },
+    },
+    async (request, reply) => {
+      await forward("/request-password-reset", { ...request.body }, request, reply);
+      return { mailServer: Boolean(config.smtpUrl) };
     },
   );
 

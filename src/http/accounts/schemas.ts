@@ -55,15 +55,20 @@ export type PasswordReset = z.output<typeof PasswordReset>;
 export const CurrentSession = z.looseObject({ user: User, session: Session }).nullable();
 export type CurrentSession = z.output<typeof CurrentSession>;
 
+const mailServer = z
+  .boolean()
+  .describe("Whether emails are sent. Without a mail server, their links are in the service log.");
+
+export const ResetRequested = z.object({ mailServer });
+export type ResetRequested = z.output<typeof ResetRequested>;
+
 export const Verification = z.object({
   email: z.string(),
   verified: z.boolean(),
   resendAllowedAt: Time.nullable().describe(
     "When the next email may be requested; null: now, or the email is verified.",
   ),
-  mailServer: z
-    .boolean()
-    .describe("Whether emails are sent. Without a mail server, their links are in the service log."),
+  mailServer,
   baseUrl: z.string().describe("The origin of the links in emails, set by SVC_BASE_URL."),
   link: z
     .string()

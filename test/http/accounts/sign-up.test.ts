@@ -123,6 +123,7 @@ test("a reset is answered the same for a known and an unknown email, before any 
   service.mailer.send = mail => accepted.then(() => send(mail));
   const reset = (email: string) => service.client().post("/api/auth/request-password-reset", { email });
   const known = await reset(owner.email).expect(200);
+  assert.deepEqual(known.body, { mailServer: true });
   assert.deepEqual(seen(await reset("nobody@example.com")), seen(known));
   accept();
   service.mailer.send = send;

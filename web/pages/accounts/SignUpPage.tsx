@@ -47,7 +47,7 @@ export function SignUpPage() {
       <form {...form} className="stack">
         <EmailField
           maxLength={254}
-          hint="We send a verification link. Traces are accepted once your email is verified."
+          hint="Traces are accepted once your email is verified."
           fault={faults["email"]}
         />
         <PasswordField label="Password" name="password" fresh fault={faults["password"]} />
