@@ -21,10 +21,12 @@ type ReevaluateProps = {
   agentId: string;
   /** Absent: all live traces of the agent with checks that the judge was unavailable for. */
   what?: ToReevaluate;
+  /** No test has judged the trace yet. */
+  isFirst?: boolean;
 };
 
 /** While the judge is paused, a link to it instead: the checks would only be skipped again. */
-export function Reevaluate({ projectId, agentId, what = {} }: ReevaluateProps) {
+export function Reevaluate({ projectId, agentId, what = {}, isFirst = false }: ReevaluateProps) {
   const isPaused = usePausedReason(projectId) !== null;
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -39,7 +41,7 @@ export function Reevaluate({ projectId, agentId, what = {} }: ReevaluateProps) {
     if (!answer.ok) return setFailure(answer.failure);
     const refusal = answer.value.refused.find(({ reason }) => reason !== "in_progress");
     if (refusal) setRefused(refusal.message);
-    else toast(scheduledText(answer.value, what));
+    else toast(isFirst ? "Checking the trace" : scheduledText(answer.value, what));
     const keys = [outagesQuery(agentId).queryKey, ...keysOf(what)];
     await Promise.all(keys.map(queryKey => queries.invalidateQueries({ queryKey })));
   };
@@ -53,7 +55,7 @@ export function Reevaluate({ projectId, agentId, what = {} }: ReevaluateProps) {
   return (
     <>
       <Button small busy={busy} onClick={() => void start()}>
-        Re-evaluate
+        {isFirst ? "Check this trace" : "Re-evaluate"}
       </Button>
       <FailureNotice failure={failure} />
       {refused !== undefined && <Notice tone="warn">{refused}</Notice>}

@@ -86,7 +86,7 @@ export function registerOutages(app: App, deps: OutagesDeps): void {
       schema: {
         tags,
         summary:
-          "Evaluate traces again with the versions of the tests used last, or manual runs the judge was unavailable for or whose traces changed",
+          "Evaluate traces again with the versions of the tests used last, or once with the tests as they are if none has judged them; or manual runs the judge was unavailable for or whose traces changed",
         params,
         body: ToEvaluate,
         response: { 200: JudgedAgain },
@@ -142,7 +142,7 @@ const refusalTexts: Record<AgainRefusal, string> = {
     "Traces of manual runs are evaluated again only if the judge was unavailable or they changed. Rerun the tests instead.",
   in_progress: "The trace is being evaluated already.",
   never_evaluated:
-    "No test has evaluated this trace. To try a test on past traces, run a backtest in its editor.",
+    "No test has evaluated this trace, and no active test does now. Activate one, then check the trace.",
   tests_deleted:
     "The tests that evaluated this trace were deleted. To try another test, run a backtest in its editor.",
   content_not_stored: "The content of the trace was not stored, or has been forgotten.",

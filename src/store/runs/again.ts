@@ -3,6 +3,7 @@
 import type pg from "pg";
 import { type AgainRefusal, testsAgain } from "../../model/run/tests-again.ts";
 import type { TestCase } from "../../model/test-case/document.ts";
+import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
@@ -20,8 +21,8 @@ export type Again = {
 const tracesAtOnce = 50;
 
 /**
- * Schedules a run, due now, of each of these live traces of the agent that has been evaluated. Changing a test never
- * evaluates traces again, so the run has the tests in the versions of the trace's last completed run.
+ * Schedules a run, due now, of each of these live traces of the agent. Changing a test never evaluates traces again, so the run
+ * has the tests in the versions of the trace's last completed run; of a trace that no test has judged, the tests as they are.
  */
 export async function evaluateAgain(db: Database, agentId: string, traceIds: string[]): Promise<Again> {
   const wanted = [...new Set(traceIds.map(id => id.toLowerCase()))].sort();
@@ -95,10 +96,17 @@ function planOf(
   if (found.kind === "test_run") return "test_run";
   if (found.underWay) return "in_progress";
   if (!found.hasContent) return "content_not_stored";
-  if (!found.evaluated) return "never_evaluated";
-  const { used, tests } = testsAgain({ agentId, ...decodeDetail(found.detail) }, current);
-  if (used === 0) return "never_evaluated";
-  if (tests.length === 0) return "tests_deleted";
+  const { used, tests } = found.evaluated
+    ? testsAgain({ agentId, ...decodeDetail(found.detail) }, current)
+    : { used: 0, tests: [] };
+  if (used === 0) {
+    const eligible = [...current.values()].filter(test => whyNotEligible(test) === null);
+    return eligible.length > 0 ? encodePlan(eligible) : "never_evaluated";
+  }
+  return tests.length > 0 ? encodePlan(tests) : "tests_deleted";
+}
+
+function encodePlan(tests: TestCase[]): Buffer {
   return encodeDetail({ results: [], tests: [], plan: tests });
 }
 

@@ -503,13 +503,9 @@ test("a run whose workers crashed is an error, with its reason and what to do", 
   );
   await settled(place, traceId, "error");
   const region = await open(place, traceId);
-  await shows(
-    region,
-    "Error",
-    "The worker crashed 3 times while evaluating this run.",
-    /send it with a new x-request-id/,
-  );
+  await shows(region, "Error", "The worker crashed 3 times while evaluating this run.");
   await region.getByRole("button", { name: "Copy run ID" }).waitFor();
+  await region.getByRole("button", { name: "Re-evaluate" }).waitFor();
 });
 
 test("a trace that was not evaluated says why, and what to do", async () => {
@@ -534,9 +530,11 @@ test("a trace that was not evaluated says why, and what to do", async () => {
   );
   await makeTest(owner, agent.id, { name: "Is on" });
   await page.reload();
-  await shows(region, /One does now\. To evaluate this conversation again, send it with a new x-request-id/);
+  await shows(region, "One does now.");
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
+  await region.getByRole("button", { name: "Check this trace" }).click();
+  await region.getByText("Re-evaluated on request").waitFor({ state: "attached" });
 });
 
 test("a test that changed or was deleted since the run is shown as it was evaluated", async () => {

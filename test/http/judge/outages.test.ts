@@ -258,6 +258,21 @@ test("chosen traces are evaluated again by the tests as they were, counted once,
     alone.body.refused.map(one => one.reason),
     ["never_evaluated"],
   );
+
+  await makeTest(service.owner, none.id);
+  await service.client.post(againPath(none.id), { traceIds: [unjudged] }).expect(200);
+  await eventually(async () => {
+    const { runs } = await get(`/api/traces/${unjudged}`);
+    assert.deepEqual(
+      runs.map(run => [run.state, run.cause, run.results.length]),
+      [["completed", "again", 1]],
+    );
+  });
+  const checked = await service.db.pool.query(
+    "select sum(runs)::int as runs from agent_hours where agent_id = $1",
+    [none.id],
+  );
+  assert.deepEqual(checked.rows, [{ runs: 1 }]);
 });
 
 test("the number of waiting runs is a metric", async () => {

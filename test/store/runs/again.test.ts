@@ -85,6 +85,25 @@ test("gives each evaluated trace one run, due now, with the tests as they were",
   assert.deepEqual(plans, [[first, second], [first]]);
 });
 
+test("a trace that no test has judged is evaluated with the tests as they are, if any is active", async () => {
+  const sender = await makeSender(db, { judged: false });
+  const silent = await evaluated(sender, []);
+  const off = await makeTestCase(db, sender.agentId);
+  const broken = await evaluated(sender, [off]);
+  await db.pool.query("update runs set state = 'error' where trace_id = $1", [broken]);
+  await updateTestCase(db, off.id, current => ({ ...current, status: "disabled" }));
+  const { refused } = await evaluateAgain(db, sender.agentId, [silent, broken]);
+  assert.deepEqual(
+    refused.map(({ reason }) => reason),
+    ["never_evaluated", "never_evaluated"],
+  );
+  const active = await makeTestCase(db, sender.agentId);
+  const { runs } = await evaluateAgain(db, sender.agentId, [silent, broken]);
+  const claimed = await claimAll();
+  const plans = runs.map(({ runId }) => decodeDetail(claimed.find(({ id }) => id === runId)!.detail).plan);
+  assert.deepEqual(plans, [[active], [active]]);
+});
+
 test("refuses other traces, each with its reason", async () => {
   const [sender, another] = [
     await makeSender(db, { judged: false }),
@@ -94,13 +113,12 @@ test("refuses other traces, each with its reason", async () => {
   const done = await evaluated(sender, [test, gone]);
   const orphaned = await evaluated(sender, [gone]);
   await deleteTestCase(db, gone.id);
-  const silent = await evaluated(sender, []);
   const manual = await evaluated(sender, [test]);
   await db.pool.query("update traces set kind = 'test_run' where id = $1", [manual]);
   const pending = (await storeDueRun(db, sender)).traceId;
   const foreign = await evaluated(another, [await makeTestCase(db, another.agentId)]);
   const missing = randomUUID();
-  const all = [done, orphaned, silent, manual, pending, foreign, missing];
+  const all = [done, orphaned, manual, pending, foreign, missing];
   const { runs, refused } = await evaluateAgain(db, sender.agentId, all);
   assert.deepEqual(
     runs.map(run => run.traceId),
@@ -110,7 +128,6 @@ test("refuses other traces, each with its reason", async () => {
     new Map(refused.map(({ traceId, reason }) => [traceId, reason])),
     new Map([
       [orphaned, "tests_deleted"],
-      [silent, "never_evaluated"],
       [manual, "test_run"],
       [pending, "in_progress"],
       [foreign, "not_found"],

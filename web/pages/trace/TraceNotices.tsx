@@ -36,8 +36,7 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
       {open && <Open run={open} trace={trace} />}
       {run?.state === "error" && !open && (
         <Notice tone="bad">
-          <b>Evaluation error.</b> {run.error} Resend the trace with {freshIdentity(trace)} to evaluate it
-          again.
+          <b>Evaluation error.</b> {run.error}
         </Notice>
       )}
       {!run && <NotEvaluated trace={trace} />}
@@ -180,7 +179,7 @@ function NotEvaluated({ trace }: { trace: TraceOutline }) {
     <Notice tone="info">
       <b>Not evaluated</b>:{" "}
       {wouldRun > 0
-        ? `no test applied when the trace arrived; ${counted(wouldRun, "test")} would now. Resend the trace with ${freshIdentity(trace)}.`
+        ? `no test applied when the trace arrived; ${counted(wouldRun, "test")} would now. Check this trace to evaluate it.`
         : `${ineligible.map(([why, count]) => `${counted(count, "test")} ${ineligibleTexts[why] ?? why}`).join(", ")}.`}{" "}
       {tests}
     </Notice>

@@ -52,6 +52,7 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
 export function RunAbout({ run }: { run: RunDetail }) {
   const { trace, params } = useTrace();
   const isLast = run.id === trace.runs[0]?.id && run.state === "completed";
+  const isJudged = run.results.length > 0;
   return (
     <>
       <SuspiciousInput run={run} />
@@ -78,11 +79,15 @@ export function RunAbout({ run }: { run: RunDetail }) {
               {run.fullyEvaluated === false && ` ${notCountedText}`}
             </p>
           )}
-          {isLast && trace.kind === "live" && run.results.length > 0 && (
+          {isLast && trace.kind === "live" && (
             <div className="stack-tight">
-              <p className="quiet small">A new run uses the same versions of the tests.</p>
+              <p className="quiet small">
+                {isJudged
+                  ? "A new run uses the same versions of the tests."
+                  : "No test has judged this trace. A new run uses the tests as they are."}
+              </p>
               <div>
-                <Reevaluate {...params} what={{ traceIds: [trace.id] }} />
+                <Reevaluate {...params} what={{ traceIds: [trace.id] }} isFirst={!isJudged} />
               </div>
             </div>
           )}

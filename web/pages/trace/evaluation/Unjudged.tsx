@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import type { Waiting } from "../../../../src/model/run/run.ts";
+import { Reevaluate } from "../../../forms/Reevaluate.tsx";
 import { runStates } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
@@ -12,11 +13,10 @@ import { useNow } from "../../../ui/now.ts";
 import { ClockTime, RelativeTime, remainingText } from "../../../ui/Time.tsx";
 import { useTrace } from "./context.ts";
 import { Long } from "./Value.tsx";
-import { freshIdentity } from "./words.ts";
 
 /** A run that has not completed. */
 export function RunOpen({ run }: { run: RunDetail }) {
-  const { trace } = useTrace();
+  const { trace, params } = useTrace();
   if (run.kind === "manual") return <ManualOpen run={run} />;
   switch (run.state) {
     case "pending":
@@ -53,7 +53,10 @@ export function RunOpen({ run }: { run: RunDetail }) {
           <p>
             <Long text={run.error ?? "The evaluation did not finish."} />
           </p>
-          <p>{freshIdentity} For details, search the service log for this run ID:</p>
+          <div>
+            <Reevaluate {...params} what={{ traceIds: [trace.id] }} />
+          </div>
+          <p>For details, search the service log for this run ID:</p>
           <CopyText text={run.id} label="run ID" />
         </Notice>
       );
@@ -168,15 +171,18 @@ export function NotEvaluated() {
             {listed.length > 0 && ` Of the agent’s test cases, ${listed.join(", ")}.`}
           </p>
           {able.length > 0 ? (
-            <p>
-              {able.length === 1 ? "One does now" : `${able.length} do now`}. {freshIdentity}
-            </p>
+            <>
+              <p>{able.length === 1 ? "One does now." : `${able.length} do now.`}</p>
+              <div>
+                <Reevaluate {...params} what={{ traceIds: [trace.id] }} isFirst />
+              </div>
+            </>
           ) : (
             <p>
               <Link to="/projects/$projectId/agents/$agentId/tests" params={params}>
                 Activate a test case
               </Link>
-              {", then send the conversation with a new x-request-id or trace ID."}
+              {", then check this trace."}
             </p>
           )}
         </>
