@@ -16,15 +16,19 @@ export const agentQuery = (id: string) =>
     queryFn: ({ signal }) => read<Agent>(`/api/agents/${id}`, signal),
   });
 
-/** The agent's latest trace; null: none yet. */
-export const lastTraceQuery = (agentId: string) =>
+/** The agent's two latest traces, newest first: one alone is its first. */
+export const lastTracesQuery = (agentId: string) =>
   queryOptions({
-    queryKey: ["agents", agentId, "last-trace"],
+    queryKey: ["agents", agentId, "last-traces"],
     queryFn: async ({ signal }) => {
-      const { items } = await read<Page<ListedTrace>>(`/api/agents/${agentId}/traces?limit=1`, signal);
-      return items[0] ?? null;
+      const { items } = await read<Page<ListedTrace>>(`/api/agents/${agentId}/traces?limit=2`, signal);
+      return items;
     },
   });
+
+/** The agent's latest trace; null: none yet. */
+export const lastTraceQuery = (agentId: string) =>
+  queryOptions({ ...lastTracesQuery(agentId), select: traces => traces[0] ?? null });
 
 export const recentMax = 50;
 

@@ -27,6 +27,11 @@ test("without an event stream, rejected requests and traces still appear", async
     { body: { platformId: agent.id, spans: [{ span_id: "1", name: "chat" }] } },
   );
   await panel(page).getByText("First trace received").waitFor();
+  await send(
+    { url: browser.service.url, key },
+    { body: { platformId: agent.id, spans: [{ span_id: "2", name: "a later chat" }] } },
+  );
+  await panel(page).getByText("Latest trace received").waitFor();
 });
 
 test("a hidden tab closes its event stream, and catches up when it is shown again", async () => {

@@ -11,7 +11,7 @@ import { counted } from "../../labels.ts";
 import type { LiveState } from "../../live-state.ts";
 import { sendSampleTrace } from "../../mutations/agents.ts";
 import { verificationQuery } from "../../queries/account.ts";
-import { lastTraceQuery } from "../../queries/agents.ts";
+import { lastTracesQuery } from "../../queries/agents.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { ingestionWord } from "../../refusals.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
@@ -139,7 +139,7 @@ export function SendSample({ agent, again = false }: { agent: Agent; again?: boo
     setBusy(true);
     setFailure(undefined);
     const answer = await sendSampleTrace(agent.id);
-    if (answer.ok) await queries.invalidateQueries({ queryKey: lastTraceQuery(agent.id).queryKey });
+    if (answer.ok) await queries.invalidateQueries({ queryKey: lastTracesQuery(agent.id).queryKey });
     else setFailure(answer.failure);
     setBusy(false);
   }

@@ -6,7 +6,7 @@ import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { useLive } from "../../live.ts";
 import type { LiveState } from "../../live-state.ts";
-import { lastTraceQuery } from "../../queries/agents.ts";
+import { lastTracesQuery } from "../../queries/agents.ts";
 import { lastRejectionQuery } from "../../queries/ingestion.ts";
 import { useRefresh } from "../../refreshing.ts";
 
@@ -14,7 +14,7 @@ export type LatestRequests = {
   live: LiveState;
   /** The agent's latest trace; null: none yet, undefined: loading. */
   received: ListedTrace | null | undefined;
-  /** Whether the agent had no trace when the page was opened. */
+  /** Whether it is the only trace of an agent that had none when the page was opened. */
   isFirst: boolean;
   /** The latest rejected request that concerns this agent. */
   rejected: LastRejection | undefined;
@@ -24,12 +24,12 @@ export type LatestRequests = {
 
 export function useLatestRequests({ id: agentId, projectId }: Agent): LatestRequests {
   const queries = useQueryClient();
-  const { data: received } = useQuery(lastTraceQuery(agentId));
+  const { data: traces } = useQuery(lastTracesQuery(agentId));
   const { data: rejected } = useQuery(lastRejectionQuery(agentId));
-  const [isFirst, setIsFirst] = useState<boolean>();
+  const [hadNone, setHadNone] = useState<boolean>();
   // A busy agent sends hundreds of events per second.
   const readTrace = useRefresh(() =>
-    queries.invalidateQueries({ queryKey: lastTraceQuery(agentId).queryKey }),
+    queries.invalidateQueries({ queryKey: lastTracesQuery(agentId).queryKey }),
   );
   const readRejection = useRefresh(() =>
     queries.invalidateQueries({ queryKey: lastRejectionQuery(agentId).queryKey }),
@@ -38,11 +38,12 @@ export function useLatestRequests({ id: agentId, projectId }: Agent): LatestRequ
     if (type === "ingestion" || type === "refresh") readRejection();
     if (type !== "ingestion") readTrace();
   });
-  if (received !== undefined && isFirst === undefined) setIsFirst(received === null);
+  if (traces && hadNone === undefined) setHadNone(traces.length === 0);
+  const received = traces && (traces[0] ?? null);
   return {
     live,
     received,
-    isFirst: isFirst ?? false,
+    isFirst: hadNone === true && traces?.length === 1,
     rejected: rejected ?? undefined,
     receivedSince: Boolean(received && rejected && Date.parse(received.updatedAt) > Date.parse(rejected.at)),
   };
