@@ -98,7 +98,9 @@ export const TraceQuery = PageQuery.extend({
   durationMaxMs: number.optional(),
   tokensMin: count.optional(),
   tokensMax: count.optional(),
-  text: searchText(200).optional().describe("Text in the name, user input or response."),
+  text: searchText(200)
+    .optional()
+    .describe("Text in the name, or in the first 500 characters of user input or response."),
   spanName: searchText(500).optional().describe(`Part of the name of a span, ignoring case. ${scanned}`),
   attribute: searchText(500)
     .optional()

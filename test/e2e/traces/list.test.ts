@@ -95,6 +95,7 @@ test("text search covers input and reply, and adds a single history entry", asyn
   await becomesTrue(page, "location.search.includes('text=par')");
   await page.keyboard.type("cel");
   await becomesTrue(page, "location.search.includes('text=parcel')");
+  await page.getByText("covers names and the first 500 characters of inputs and replies").waitFor();
   await link(page, /tents/).waitFor({ state: "detached" });
   await link(page, /Where is my parcel/).waitFor();
   await link(page, /Hello/).waitFor();

@@ -24,7 +24,7 @@ export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceP
   return (
     <Dialog title="Choose trace" onClose={onClose}>
       <TraceSearch
-        hint="Name, input or reply, or a full trace ID or external ID."
+        hint="Name, first 500 characters of input or reply, or a full trace ID or external ID."
         value={text}
         onChange={setText}
       />

@@ -21,6 +21,7 @@ const FilterEditor = lazyPart(
 );
 
 const typingMs = 250;
+const searchedId = "traces-searched";
 
 const tabs = [
   { kind: undefined, text: "All" },
@@ -76,6 +77,11 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
         <SortMenu search={search} onChange={onChange} />
         {children}
       </div>
+      {search.text && (
+        <p id={searchedId} className="quiet small">
+          The search covers names and the first 500 characters of inputs and replies.
+        </p>
+      )}
       {active.length > 0 && (
         <ul className="chips" aria-label="Active filters">
           {active.map(({ filter, text, end }) => (
@@ -191,6 +197,7 @@ function TextFilter({ text, onType, box }: TextFilterProps) {
         type="search"
         className="input"
         aria-label="Search input and reply"
+        aria-describedby={text === "" ? undefined : searchedId}
         placeholder="Search input and reply"
         maxLength={200}
         value={typed ?? text}
