@@ -62,7 +62,10 @@ test("a test can be written in the form, dry-run without storing anything, and s
   await page.getByRole("heading", { level: 1, name: "Tells where the order is" }).waitFor();
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
   assert.equal(await page.getByText("Passed, 2 of 2 checked").count(), 1, "the dry run outlives the save");
+  assert.equal(await page.getByText("Outdated: the test has changed.").count(), 0);
   await page.getByLabel("Name", { exact: true }).fill("Tells more");
+  await page.getByText("Unsaved changes").waitFor();
+  assert.equal(await page.getByText("Outdated: the test has changed.").count(), 0);
   await page.getByRole("link", { name: "Insights" }).click();
   await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
   await page.getByRole("button", { name: "Stay" }).click();
@@ -195,6 +198,26 @@ test("a tool call of a trace becomes a test that it must not be called", async (
     ["Does not call track_order", "active", "always_run", [true]],
   );
   assert.deepEqual(complaints, []);
+});
+
+test("a trace in the URL that was deleted is told, and a dry run takes the latest one", async () => {
+  const { page, owner, open, traceId, send } = await openWorld(browser);
+  const latest = await send(orderSpans);
+  await owner.client.delete(`/api/traces/${traceId}`).expect(204);
+  await open(`/new?trace=${traceId}`);
+  await page.getByText("was deleted or belongs to another agent. Nothing was drafted.").waitFor();
+  await page.getByText("was deleted or belongs to another agent. The latest one is used.").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("Looks the order up");
+  await openSection(page, "The user says");
+  await page.getByLabel("User message").fill("Where is my order?");
+  await addAssertion(page, "Tool call");
+  await card(page, 1).getByLabel("Tool name").fill("track_order");
+  const [sent] = await Promise.all([
+    page.waitForRequest("**/tests/dry-run"),
+    page.getByRole("button", { name: "Run", exact: true }).click(),
+  ]);
+  assert.equal(sent.postDataJSON().traceId, latest);
+  await page.getByText("Passed, 1 of 1 checked").waitFor();
 });
 
 test("a missing value is reported and leaves the test unchanged", async () => {

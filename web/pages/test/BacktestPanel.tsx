@@ -15,13 +15,13 @@ import {
   startBacktest,
 } from "../../mutations/backtests.ts";
 import { backtestQuery, backtestsQuery } from "../../queries/backtests.ts";
-import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { useIsMounted } from "../../ui/use-is-mounted.ts";
 import { BacktestOutcome } from "./BacktestOutcome.tsx";
 import type { Editing } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
+import { isOneTrial } from "./same-trial.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
@@ -82,7 +82,7 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
   }
 
   const isBusy = state.step === "estimating" || state.step === "starting";
-  const isChanged = (document: unknown) => !isSameJson(document, editing.document);
+  const isChanged = (...tried: unknown[]) => !isOneTrial(editing.document, tried);
   const blocking = running && running.id !== shownId ? running : undefined;
   return (
     <section className="card stack" aria-labelledby={headingId} tabIndex={-1}>
@@ -132,16 +132,14 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
           backtest={shown.data}
           agentId={agentId}
           isOutdated={
-            tried?.id === shown.data.id ? isChanged(tried.document) : isOldVersion(shown.data, stored)
+            tried?.id === shown.data.id
+              ? isChanged(tried.document, shown.data.test)
+              : stored !== null && stored.id === shown.data.testId && isChanged(shown.data.test)
           }
         />
       )}
     </section>
   );
-}
-
-function isOldVersion({ testId, testVersion }: Backtest, stored: ListedTest | null): boolean {
-  return stored !== null && testId === stored.id && testVersion !== null && testVersion !== stored.version;
 }
 
 type EstimateProps = {

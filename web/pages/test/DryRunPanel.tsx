@@ -7,7 +7,6 @@ import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { dryRun } from "../../mutations/tests.ts";
 import { pastTracesQuery, restsOnKey } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
-import { isSameJson } from "../../same-json.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -19,6 +18,7 @@ import { ChooseTrace } from "./ChooseTrace.tsx";
 import { DryRunResult } from "./DryRunResult.tsx";
 import type { Editing } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
+import { isOneTrial } from "./same-trial.ts";
 
 type PanelProps = {
   projectId: string;
@@ -53,7 +53,9 @@ export function DryRunPanel({
   const [choosing, setChoosing] = useState(false);
   const [routing, setRouting] = useState(false);
   const latest = useQuery(pastTracesQuery(agentId, ""));
-  const chosen = traceId ?? latest.data?.[0]?.id;
+  const isListed = latest.data?.some(({ id }) => id === traceId);
+  const isGone = useIsGone(agentId, isListed === false ? traceId : undefined);
+  const chosen = (isGone ? undefined : traceId) ?? latest.data?.[0]?.id;
   const [attempt, run, stop] = useDryRun(agentId);
   const start = () => {
     if (chosen !== undefined) void run({ test: editing.document, traceId: chosen, routing });
@@ -74,6 +76,7 @@ export function DryRunPanel({
         <p className="quiet">A dry run needs a trace, and this agent has none yet.</p>
       ) : (
         <>
+          {isGone && <Notice tone="warn">{traceGone} The latest one is used.</Notice>}
           {chosen !== undefined && (
             <div className="line line-apart editor-trace">
               <ChosenTrace traceId={chosen} known={latest.data?.find(({ id }) => id === chosen)} />
@@ -102,7 +105,7 @@ export function DryRunPanel({
         {attempt?.state === "failed" && <DryRunFailure failure={attempt.failure} onPath={onPath} />}
         {attempt?.state === "done" && (
           <>
-            {!isSameJson(attempt.document, editing.document) && (
+            {!isOneTrial(editing.document, [attempt.document, attempt.run.result.test]) && (
               <Notice tone="warn">Outdated: the test has changed. Run it again.</Notice>
             )}
             {attempt.run.traceId !== chosen && <Notice tone="warn">This result is for another trace.</Notice>}
@@ -129,6 +132,15 @@ export function DryRunPanel({
     </section>
   );
 }
+
+/** Whether the agent has no such trace. */
+function useIsGone(agentId: string, traceId: string | undefined): boolean {
+  const { data, error } = useQuery({ ...outlineQuery(traceId ?? ""), enabled: traceId !== undefined });
+  if (data) return data.agentId !== agentId;
+  return error !== null && failureOf(error).code === "NOT_FOUND";
+}
+
+export const traceGone = "Trace not found: it was deleted or belongs to another agent.";
 
 type DryRunRequest = { test: unknown; traceId: string; routing: boolean };
 
@@ -167,11 +179,7 @@ function useDryRun(
 
 function DryRunFailure({ failure, onPath }: { failure: Failure; onPath: (path: string) => void }) {
   if (failure.code === "NOT_FOUND") {
-    return (
-      <Notice tone="bad">
-        Trace not found: it was deleted or belongs to another agent. Choose another trace.
-      </Notice>
-    );
+    return <Notice tone="bad">{traceGone} Choose another trace.</Notice>;
   }
   if (failure.code !== "VALIDATION_ERROR" || !failure.issues) return <FailureNotice failure={failure} />;
   return (

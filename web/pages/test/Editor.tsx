@@ -11,7 +11,7 @@ import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { FailingNotice } from "../tests/Failing.tsx";
 import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
-import { DryRunPanel } from "./DryRunPanel.tsx";
+import { DryRunPanel, traceGone } from "./DryRunPanel.tsx";
 import { useSame } from "./debounced.ts";
 import { assertionsOf, begin, blank, edit, freeId, textOf } from "./document.ts";
 import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
@@ -141,7 +141,11 @@ export function Editor({ origin, onCreated }: EditorProps) {
         actions={<SaveActions save={save} onSave={trySave} />}
       >
         <div className="stack">
-          {origin.failure && <FailureNotice failure={origin.failure} />}
+          {origin.failure?.code === "NOT_FOUND" ? (
+            <Notice tone="warn">{traceGone} Nothing was drafted.</Notice>
+          ) : (
+            <FailureNotice failure={origin.failure} />
+          )}
           <FailureNotice failure={save.failure} />
           {save.stored && <FailingNotice params={{ projectId, agentId, testId: save.stored.id }} />}
           {save.tried && issues.length > 0 && (
@@ -230,12 +234,8 @@ function opened(origin: Origin) {
   const editing = begin(origin.document);
   if (!origin.assertion) return editing;
   const value = { id: freeId(origin.document), ...origin.assertion };
-  return edit(editing, {
-    kind: "insert",
-    at: assertionsOf(origin.document).length,
-    value,
-    isFromTrace: true,
-  });
+  const at = assertionsOf(origin.document).length;
+  return edit(editing, { kind: "insert", at, value, isFromTrace: true });
 }
 
 function focusField(field: HTMLElement): void {
