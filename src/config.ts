@@ -151,6 +151,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
       keys: env.SVC_ACCOUNT_KEYS_MAX,
       tests: env.SVC_ACCOUNT_TESTS_MAX,
       tokens: env.SVC_ACCOUNT_ACCESS_TOKENS_MAX,
+      erasures: env.SVC_ACCOUNT_ERASURES_MAX,
       bytesPerDay: env.SVC_ACCOUNT_BYTES_PER_DAY,
     },
     roles: env.SVC_ROLES,

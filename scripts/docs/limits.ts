@@ -45,6 +45,7 @@ const quotaVariables: Record<QuotaNoun, string> = {
   keys: "SVC_ACCOUNT_KEYS_MAX",
   tests: "SVC_ACCOUNT_TESTS_MAX",
   tokens: "SVC_ACCOUNT_ACCESS_TOKENS_MAX",
+  erasures: "SVC_ACCOUNT_ERASURES_MAX",
 };
 
 const src = join(import.meta.dirname, "../../src");

@@ -114,6 +114,7 @@ const described: Record<string, Described> = {
   SVC_ACCOUNT_KEYS_MAX: { about: "Keys of an account." },
   SVC_ACCOUNT_TESTS_MAX: { about: "Tests of an account." },
   SVC_ACCOUNT_ACCESS_TOKENS_MAX: { about: "Access tokens of an account." },
+  SVC_ACCOUNT_ERASURES_MAX: { about: "Erasures of an account, with the dry runs of the last hour." },
   SVC_ACCOUNT_BYTES_PER_DAY: {
     about:
       "Bytes that an account may store in a day (UTC): traces and log records as sent, decompressed, requests of more than 64 KB, and the inputs of test runs.",
@@ -172,6 +173,7 @@ const defaults: Record<string, unknown> = (() => {
     SVC_ACCOUNT_KEYS_MAX: config.quotas.keys,
     SVC_ACCOUNT_TESTS_MAX: config.quotas.tests,
     SVC_ACCOUNT_ACCESS_TOKENS_MAX: config.quotas.tokens,
+    SVC_ACCOUNT_ERASURES_MAX: config.quotas.erasures,
     SVC_ACCOUNT_BYTES_PER_DAY: config.quotas.bytesPerDay,
     SVC_LEASE_MS: config.leaseMs,
     SVC_NESTING_MAX: config.bounds.nestingMax,

@@ -113,6 +113,7 @@ export const environment = z.object({
   SVC_ACCOUNT_KEYS_MAX: integer(1, 1_000_000).default(defaultQuotas.keys),
   SVC_ACCOUNT_TESTS_MAX: integer(1, 1_000_000).default(defaultQuotas.tests),
   SVC_ACCOUNT_ACCESS_TOKENS_MAX: integer(1, 1_000_000).default(defaultQuotas.tokens),
+  SVC_ACCOUNT_ERASURES_MAX: integer(1, 1_000_000).default(defaultQuotas.erasures),
   SVC_ACCOUNT_BYTES_PER_DAY: integer(0, 1_000_000_000_000_000).default(defaultQuotas.bytesPerDay),
   SVC_ROLES: text(value => rolesIn(value) !== undefined, "http, worker or http,worker")
     .transform(value => rolesIn(value)!)

@@ -6,6 +6,7 @@ export const quotaNouns = {
   keys: "keys",
   tests: "tests",
   tokens: "access tokens",
+  erasures: "erasures",
 } as const;
 
 export type QuotaNoun = keyof typeof quotaNouns;
@@ -19,6 +20,7 @@ export const defaultQuotas: Quotas = {
   keys: 10_000,
   tests: 50_000,
   tokens: 1_000,
+  erasures: 100_000,
   bytesPerDay: 107_374_182_400,
 };
 
@@ -29,4 +31,5 @@ export const unverifiedQuotas: Readonly<Record<QuotaNoun, number>> = {
   keys: 100,
   tests: 500,
   tokens: 20,
+  erasures: 100,
 };

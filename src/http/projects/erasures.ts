@@ -109,7 +109,7 @@ export function registerErasures(app: App, given: ErasureDeps): void {
   app.post(
     "/api/projects/:id/erasures",
     {
-      config: { waits: true, erasureTokens: true },
+      config: { creates: "erasures", waits: true, erasureTokens: true },
       schema: {
         tags,
         summary: "Find everything about a user, a conversation or a text, or erase it",

@@ -1,4 +1,4 @@
-// Counts how many projects, agents, keys, tests and access tokens an account has.
+// Counts how many projects, agents, keys, tests, access tokens and erasures an account has.
 import type { Account } from "../../model/account.ts";
 import { type QuotaNoun, quotaNouns, unverifiedQuotas } from "../../model/quotas.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -11,6 +11,7 @@ const rowsOf: Record<QuotaNoun, string> = {
   tests: `select from test_cases t join agents a on a.id = t.agent_id join projects p on p.id = a.project_id
     where p.account_id = $1`,
   tokens: "select from access_tokens where account_id = $1",
+  erasures: "select from erasures e join projects p on p.id = e.project_id where p.account_id = $1",
 };
 
 /**
@@ -29,6 +30,9 @@ export async function requireQuota(
   const what = quotaNouns[noun];
   throw new Refusal("CONFLICT", {
     message: `Your account has ${max.toLocaleString("en-US")} ${what}, and can have no more.`,
-    hint: account.emailVerified ? `Delete ${what} you no longer need.` : "Verify your email to create more.",
+    // The record of an erasure goes only with its project.
+    hint: account.emailVerified
+      ? `Delete ${noun === "erasures" ? "projects" : what} you no longer need.`
+      : "Verify your email to create more.",
   });
 }

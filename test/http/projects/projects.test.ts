@@ -150,6 +150,10 @@ test("whatever is created one by one counts toward the quota of its noun", async
     "insert into access_tokens (id, account_id, name, hash, last_four) values ($1, $2, 'CI', '', 'abcd')",
     [randomUUID(), shared.accountId],
   );
+  await service.db.pool.query(
+    "insert into erasures (id, project_id, criterion, dry_run, step, traces) values ($1, $2, 'text', true, 'find', 0)",
+    [randomUUID(), shared.projectId],
+  );
   for (const noun of nouns) {
     await assert.rejects(requireQuota(service.db, account, noun, 1), { code: "CONFLICT" }, noun);
   }
