@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
 import { type ErasureWork, endOf, partOf } from "./eraser/steps.ts";
-import { storedValues } from "./model/erasure.ts";
+import { notSearched, storedValues } from "./model/erasure.ts";
 import { Refusal } from "./model/refusal.ts";
 import { type Database, isTransient } from "./store/db.ts";
 import {
@@ -102,7 +102,9 @@ export class Eraser {
     }
     const { criterion: kind, projectId } = claimed;
     const isId = kind === "userId" || kind === "conversationId";
-    const pseudonyms = isId ? await listPseudonyms(db, vault, projectId, sealed.values[0]!) : [];
+    const { pseudonyms, unreadableKeys } = isId
+      ? await listPseudonyms(db, vault, projectId, sealed.values[0]!)
+      : { pseudonyms: [], unreadableKeys: 0 };
     const criterion = { kind, values: [...storedValues(kind, sealed.values), ...pseudonyms] };
     const erasure = { ...claimed, criterion, choices: sealed };
     if (signal.aborted) return releaseErasure(db, holder);
@@ -112,7 +114,7 @@ export class Eraser {
     // Its lease has ended: another process works on it.
     if (matched === undefined) return;
     const end = endOf({ ...erasure, step: part.step, cursor: part.cursor, matched }, part);
-    if (end) return endErasure(db, holder, end);
+    if (end) return endErasure(db, holder, { error: notSearched(unreadableKeys), ...end });
     await yieldErasure(db, holder, part.waitMs);
     this.#continuesAt = performance.now() + part.waitMs;
     // As long a rest as the work took: at most half of a core, and of a connection.

@@ -48,7 +48,7 @@ type Erasure = {
     excerpt: string;
     redactions?: PlacesOfRule[];
   }[];
-  tests: Place[];
+  tests: (Place & { draftedFrom: string | null })[];
   notes: { id: string; testName: string; traceId: string; excerpt: string }[];
   views: Place[];
 };
@@ -75,7 +75,11 @@ export function addErase(program: Command): void {
     .option("--text <text>", "a text of at least 4 characters, case-sensitive, anywhere")
     .option("--dry-run", "find, and erase nothing")
     .option("--confirm <number>", "the number of traces that a dry run of the last hour found", readCount)
-    .option("--edit-tests <ids>", "tests to take the value out of, separated by commas", list)
+    .option(
+      "--edit-tests <ids>",
+      "tests to take the value out of, or to disable if drafted, separated by commas",
+      list,
+    )
     .option("--edit-notes <ids>", "notes to take the value out of, separated by commas", list)
     .option("--delete-views <ids>", "saved views to delete, separated by commas", list)
     .option("--url <url>", "the service", serviceUrl, "http://localhost:4000")
@@ -155,7 +159,8 @@ function progressOf({ step, progress, matched, erased, error }: Erasure): string
 
 function erasureLines({ state, matched, erased, edited, error }: Erasure): string[] {
   if (state === "failed") return [`FAILED  ${error ?? "The erasure failed."}`];
-  return [`${erased} of ${tracesOf(matched)} erased. Tests, notes and views changed: ${edited}.`];
+  const line = `${erased} of ${tracesOf(matched)} erased. Tests, notes and views changed: ${edited}.`;
+  return error ? [line, error] : [line];
 }
 
 function dryRunLines({ state, error, matched, matches, tests, notes, views }: Erasure): string[] {
@@ -168,12 +173,13 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
   const isNothing = matched + tests.length + notes.length + views.length === 0;
   return [
     `${tracesOf(matched)} ${matched === 1 ? "matches" : "match"}.`,
+    ...(error ? [error] : []),
     ...matches.map(match => {
       const excerpt = redactedInWords(match.excerpt, match.redactions);
       return `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${excerpt}`)}`;
     }),
     ...(matches.length > 0 && rest > 0 ? [`    … and ${rest} more`] : []),
-    ...held("Tests that have it (--edit-tests):", labeled(tests)),
+    ...held("Tests that have it (--edit-tests):", tests.map(labeledTest)),
     ...held(
       "Notes that have it (--edit-notes):",
       notes.map(({ testName, ...note }) => ({ ...note, label: testName })),
@@ -185,4 +191,9 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
   ];
 }
 
+const labeledTest = ({ id, name, excerpt, draftedFrom }: Erasure["tests"][number]) => ({
+  id,
+  label: name,
+  excerpt: draftedFrom === null ? excerpt : `drafted from ${draftedFrom}${excerpt && `: ${excerpt}`}`,
+});
 const labeled = (items: Place[]) => items.map(({ name, ...item }) => ({ ...item, label: name }));

@@ -41,7 +41,8 @@ export async function draftTest(
     ...(fields.scenario === "" && { passiveBehavior: "always_run" }),
     assertions: assertions.map((assertion, at) => ({ ...assertion, id: `a${at + 1}` })),
   });
-  return { ...document, status: readinessIssues(document).length === 0 ? "active" : "disabled" };
+  const status = readinessIssues(document).length === 0 ? "active" : "disabled";
+  return { ...document, status, draftedFrom: loaded.traceId };
 }
 
 export async function draftAssertion(

@@ -1,9 +1,9 @@
 // The steps of an erasure: find, check the number, delete waiting log records, find traces that took one in the meantime and
-// check the number again, delete the traces and identities, then edit what was chosen and the copies of it.
+// check the number again, edit what was chosen, delete the traces and identities, then edit the copies.
 
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
-import type { ErasureHolders } from "../load/erasure-holders.ts";
+import type { ChosenEdits, ErasureHolders } from "../load/erasure-holders.ts";
 import type { Recheck } from "../load/erasure-recheck.ts";
 import { type Criterion, type ErasureChoices, erasedBefore, matchedMore } from "../model/erasure.ts";
 import type { Database } from "../store/db.ts";
@@ -26,7 +26,7 @@ export type ErasureWork = {
   turns(request: ErasureSearch & { deletes: boolean }, signal?: AbortSignal): Promise<ErasurePart>;
   waiting(request: { projectId: string; criterion: Criterion }): Promise<void>;
   /** How many were changed. */
-  edit(request: { projectId: string; criterion: Criterion; choices: ErasureChoices }): Promise<number>;
+  edit(request: ChosenEdits): Promise<number>;
   copies(request: CopiesRequest): Promise<string | null>;
   holders(request: { id: string; projectId: string; criterion: Criterion }): Promise<ErasureHolders>;
 };
@@ -86,11 +86,14 @@ export async function partOf(
       return next("joined");
     case "joined": {
       if (isMore(erasure)) return next("joined", { cursor });
-      if (cursor === searchedCursor) return next("traces");
+      if (cursor === searchedCursor) return next("chosen");
       // A record may have left the waiting ones for a trace that had been read by then.
       const { matches, cursor: at } = await work.find(search, signal);
       return next("joined", { matches, cursor: at ?? searchedCursor });
     }
+    // Before the traces: which tests were drafted from them is not known after.
+    case "chosen":
+      return next("traces", { edited: await work.edit({ id, projectId, criterion, choices }) });
     case "traces": {
       const matches = await listNextMatches(db, id);
       if (matches.length === 0) return next("identities");
@@ -99,11 +102,9 @@ export async function partOf(
     }
     case "identities": {
       const at = await eraseIdentities(db, { projectId, criterion, cursor }, signal);
-      return at === null ? next("chosen") : next("identities", { cursor: at });
-    }
-    case "chosen": {
-      const edited = await work.edit({ projectId, criterion, choices });
-      return next("settle", { edited, cursor: new Date().toISOString() });
+      return at === null
+        ? next("settle", { cursor: new Date().toISOString() })
+        : next("identities", { cursor: at });
     }
     // An evaluation that began with a test as it was stores a copy of it.
     case "settle": {
@@ -129,10 +130,10 @@ export async function partOf(
 export function endOf(
   erasure: OpenErasure,
   { isLast }: Part,
-): { state: "done" | "failed"; error: string | null } | null {
+): { state: "done" } | { state: "failed"; error: string } | null {
   const isCounted = erasure.step === "check" || erasure.step === "joined";
   if (isCounted && isMore(erasure)) return { state: "failed", error: moreMatches(erasure) };
-  return isLast ? { state: "done", error: null } : null;
+  return isLast ? { state: "done" } : null;
 }
 
 function isMore({ confirmed, matched }: OpenErasure): boolean {

@@ -1,8 +1,10 @@
-// Lists the tests, notes and saved views that have the value of an erasure, and takes it out of those that were chosen.
+// Lists the tests, notes and saved views that have the value of an erasure or were drafted from its traces, and edits those that
+// were chosen.
 
 import { type Criterion, type ErasureChoices, isSearchable } from "../model/erasure.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { TestCaseDocument } from "../model/test-case/document.ts";
+import { sourcesOf } from "../model/test-case/inputs.ts";
 import { documentOf, parseTestCase } from "../model/test-case/test-case.ts";
 import {
   eraseIn,
@@ -13,9 +15,11 @@ import {
 } from "../redaction/erasure/escaped-text.ts";
 import type { Database } from "../store/db.ts";
 import {
+  deleteDraftedBacktests,
   deleteViewsOf,
   type HeldNote,
   type HeldView,
+  listMatched,
   listNotesToSearch,
   listTestsOfProject,
   listTestsToSearch,
@@ -24,7 +28,7 @@ import {
 } from "../store/erasures/holders.ts";
 import { listAgentsToScan } from "../store/erasures/scan.ts";
 import { oldest } from "../store/listing.ts";
-import { updateTestCase } from "../store/test-cases.ts";
+import { findTestCase, updateTestCase } from "../store/test-cases.ts";
 
 /** Beside traces, an ID is found as a whole word only. Null: it is too short to be looked for. */
 export function textSearchOf(criterion: Criterion): TextSearch | null {
@@ -33,7 +37,8 @@ export function textSearchOf(criterion: Criterion): TextSearch | null {
 }
 
 export type ErasureHolders = {
-  tests: { id: string; agentId: string; name: string; excerpt: string }[];
+  /** `excerpt` is empty without the value; `draftedFrom` is null unless it is one of the found traces. */
+  tests: { id: string; agentId: string; name: string; excerpt: string; draftedFrom: string | null }[];
   notes: (Omit<HeldNote, "note"> & { excerpt: string })[];
   views: (Omit<HeldView, "search"> & { excerpt: string })[];
   /** Whether there are more of a kind than are listed. */
@@ -57,17 +62,23 @@ export async function findHolders(
     const excerpt = excerptInView(criterion, search, view.name, filters);
     if (excerpt !== null) add(found.views, { ...view, excerpt });
   }
-  if (!search) return found;
   for (const agent of await listAgentsToScan(db, projectId)) {
     for (let after = oldest; ; ) {
       const tests = await listTestsToSearch(db, agent.id, after, testsAtOnce);
-      for (const { id, agentId, name, document, inputs } of tests) {
-        const excerpt = excerptInJson(document, search) ?? excerptInJson(inputs, search);
-        if (excerpt !== null) add(found.tests, { id, agentId, name, excerpt });
+      const sources = tests.flatMap(({ document }) => sourcesOf(document));
+      const matched = await listMatched(db, id, sources);
+      for (const { inputs, ...test } of tests) {
+        const { draftedFrom: _, ...words } = test.document;
+        const excerpt = search && (excerptInJson(words, search) ?? excerptInJson(inputs, search));
+        const draftedFrom = sourcesOf(test.document).find(source => matched.has(source)) ?? null;
+        if (excerpt === null && draftedFrom === null) continue;
+        const { id, agentId, name } = test;
+        add(found.tests, { id, agentId, name, excerpt: excerpt ?? "", draftedFrom });
       }
       if (tests.length < testsAtOnce) break;
       after = tests.at(-1)!.id;
     }
+    if (!search) continue;
     for (const { note, ...about } of await listNotesToSearch(db, id, agent.id)) {
       const excerpt = excerptOf(note, search);
       if (excerpt !== null) add(found.notes, { ...about, excerpt });
@@ -87,33 +98,49 @@ function excerptInView(
   return search && (excerptOf(name, search) ?? excerptInJson(filters, search, true));
 }
 
-/** Takes the value out of the chosen tests and notes, and deletes the chosen views; how many were changed. */
+export type ChosenEdits = { id: string; projectId: string; criterion: Criterion; choices: ErasureChoices };
+
+/**
+ * Takes the value out of the chosen tests and notes, disables the chosen tests that were drafted from a trace that is to be
+ * erased, and deletes the chosen views and, chosen or not, the backtests of such drafts; how many tests, notes and views were changed.
+ */
 export async function editChosen(
   db: Database,
-  projectId: string,
-  criterion: Criterion,
-  { testIds, noteIds, viewIds }: ErasureChoices,
+  { id, projectId, criterion, choices: { testIds, noteIds, viewIds } }: ChosenEdits,
 ): Promise<number> {
+  for (const agent of await listAgentsToScan(db, projectId)) await deleteDraftedBacktests(db, id, agent.id);
   let edited = await deleteViewsOf(db, projectId, viewIds);
   const search = textSearchOf(criterion);
-  if (!search) return edited;
-  for (const id of noteIds) {
-    if (await rewriteNote(db, projectId, id, note => eraseIn(note, search))) edited++;
+  for (const noteId of search ? noteIds : []) {
+    if (await rewriteNote(db, projectId, noteId, note => eraseIn(note, search!))) edited++;
   }
-  for (const id of await listTestsOfProject(db, projectId, testIds)) {
-    if (await editTest(db, id, search)) edited++;
+  for (const testId of await listTestsOfProject(db, projectId, testIds)) {
+    if (await editTest(db, id, testId, search)) edited++;
   }
   return edited;
 }
 
-async function editTest(db: Database, id: string, search: TextSearch): Promise<boolean> {
+async function editTest(
+  db: Database,
+  erasureId: string,
+  id: string,
+  search: TextSearch | null,
+): Promise<boolean> {
+  const sources = sourcesOf((await findTestCase(db, id)) ?? {});
+  const isDrafted = (await listMatched(db, erasureId, sources)).size > 0;
   try {
     const edited = await updateTestCase(db, id, current => {
-      const document = documentOf(current);
-      // Rolls back: a test that has not the value any more gets no new version.
-      if (excerptInJson(document, search) === null) throw unchanged;
-      const erased = valid(eraseInJson(document, search) as TestCaseDocument);
-      return decidesBy(document, search) ? { ...erased, status: "disabled" } : erased;
+      const { draftedFrom, ...words } = documentOf(current);
+      const has = search !== null && excerptInJson(words, search) !== null;
+      // Rolls back: a test that stays as it is gets no new version.
+      if (!has && !(isDrafted && words.status === "active")) throw unchanged;
+      const erased = has ? valid(eraseInJson(words, search) as TestCaseDocument) : words;
+      const isDisabled = isDrafted || (has && decidesBy(words, search));
+      return {
+        ...erased,
+        ...(draftedFrom !== undefined && { draftedFrom }),
+        ...(isDisabled && { status: "disabled" as const }),
+      };
     });
     return edited !== undefined;
   } catch (error) {
@@ -122,7 +149,7 @@ async function editTest(db: Database, id: string, search: TextSearch): Promise<b
   }
 }
 
-const unchanged = new Error("The test does not have the value.");
+const unchanged = new Error("The test stays as it is.");
 
 /** Whether a check has the value: as `[erased]`, which is a valid pattern too, it would decide something else. */
 function decidesBy({ assertions }: TestCaseDocument, search: TextSearch): boolean {

@@ -73,6 +73,13 @@ function wasConfirmed(confirmed: number): string {
   return `${confirmed || "none"} ${confirmed === 1 ? "was" : "were"} confirmed`;
 }
 
+/** What an erasure by an ID could not look for; null: nothing. */
+export function notSearched(unreadableKeys: number): string | null {
+  if (unreadableKeys === 0) return null;
+  const keys = unreadableKeys === 1 ? "1 key" : `${unreadableKeys} keys`;
+  return `Not searched: pseudonyms made with ${keys} that this server cannot decrypt, because SVC_SECRET_KEY has changed.`;
+}
+
 /** The values as they are stored: a text may be an OTLP trace ID, too. */
 export function storedValues(kind: CriterionKind, values: string[]): string[] {
   return kind === "externalId" || kind === "text" ? values.flatMap(externalIdsOf) : values;

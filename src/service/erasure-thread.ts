@@ -24,7 +24,7 @@ const work: ErasureWork & Pick<ForgetterDeps, "forget"> = {
   recheck: (request, signal) => recheckMatches(db, heap, request, signal),
   turns: request => findInTurns(db, request, request.deletes),
   waiting: ({ projectId, criterion }) => eraseWaiting(db, projectId, criterion),
-  edit: ({ projectId, criterion, choices }) => editChosen(db, projectId, criterion, choices),
+  edit: request => editChosen(db, request),
   copies: request => eraseCopies(db, request),
   holders: request => findHolders(db, request),
 };

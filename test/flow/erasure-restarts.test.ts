@@ -45,7 +45,7 @@ before(async () => {
   await savePrivacy(db, vault, projectId, rules);
   await replacePseudonymKey(db, vault, projectId);
   await savePrivacy(db, vault, projectId, noPrivacy);
-  pseudonyms = (await listPseudonymKeys(db, vault, projectId)).map(key => pseudonymOf(key, "jane"));
+  pseudonyms = (await listPseudonymKeys(db, vault, projectId)).keys.map(key => pseudonymOf(key, "jane"));
   const attributesOf = (at: number) => {
     if (at % 4 === 0) return { a: text };
     return at < 6 ? { "user.id": ["", "jane", pseudonyms[0], pseudonyms[1], "", "p_jane"][at] } : {};
@@ -132,8 +132,24 @@ test("a user is found under the pseudonyms of the present key and of a former on
   assert.equal(new Set(pseudonyms).size, 2);
   const id = await insertDryRun(db, vault, wanted("userId", "jane"));
   const eraser = eraserWith(work.find);
-  assert.equal((await ended(id)).matched, 3);
+  const { matched, error } = await ended(id);
+  assert.deepEqual([matched, error], [3, null]);
   await eraser.stop();
+});
+
+test("an erasure by an ID says that it could not look for pseudonyms of a key that it cannot decrypt", async () => {
+  const former = "project_id = $1 and replaced_at is not null";
+  const { rows } = await db.pool.query(`select sealed from pseudonym_keys where ${former}`, [projectId]);
+  const seal = (sealed: Buffer) =>
+    db.pool.query(`update pseudonym_keys set sealed = $2 where ${former}`, [projectId, sealed]);
+  await seal(openVault(Buffer.alloc(32, 2)).seal("a key", "sealed elsewhere"));
+  const eraser = eraserWith(work.find);
+  const byId = await ended(await insertDryRun(db, vault, wanted("userId", "jane")));
+  const byText = await ended(await insertDryRun(db, vault, wanted("text", "jane")));
+  await eraser.stop();
+  await seal(rows[0].sealed);
+  assert.deepEqual([byId.state, byId.matched, byText.error], ["done", 2, null]);
+  assert.match(byId.error!, /^Not searched: pseudonyms made with 1 key that this server cannot decrypt/);
 });
 
 /** Of jane, whose last trace matches only once waiting log records were deleted. `missing`: how many fewer than all are confirmed. */

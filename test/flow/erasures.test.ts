@@ -142,6 +142,53 @@ test("IDs are matched exactly, in the attributes of every convention and of the 
   assert.deepEqual(await remaining([number]), [false]);
 });
 
+test("a test drafted from an erased trace is listed, disabled if it is chosen, and its backtests are deleted", async () => {
+  const { client, agent } = service;
+  // Too short to be looked for beside traces.
+  const userId = "u1";
+  const said = { "gen_ai.prompt": "Call me at 4711-0815", "gen_ai.response.text": "I will." };
+  const [source, other] = [await sendSpan({ "user.id": userId, ...said }), await sendSpan(said)];
+  const { body: draft } = await client.post(`/api/traces/${source}/draft-test`).expect(200);
+  assert.equal(draft.draftedFrom, source);
+  const assertions = [{ type: "response_regex", pattern: "I will" }];
+  const save = (more: object) =>
+    makeTest(service.owner, agent.id, { ...draft, assertions, status: "active", ...more });
+  const chosen = await save({ name: "Chosen" });
+  const kept = await save({ name: "Kept", draftedFrom: [other, source] });
+  const tests = [chosen, kept, await save({ name: "Of another trace", draftedFrom: other })];
+  for (const { id: testId } of tests) {
+    const { body } = await client
+      .post(`/api/agents/${agent.id}/backtests`, { testId, traces: 1 })
+      .expect(201);
+    await eventually(async () =>
+      assert.equal((await client.read(`/api/backtests/${body.id}`)).state, "completed"),
+    );
+  }
+
+  const dryRun = await startErasure(erasing(), { userId, dryRun: true });
+  assert.deepEqual(
+    dryRun.tests.map(({ id, excerpt, draftedFrom }) => [id, excerpt, draftedFrom]),
+    [chosen, kept].map(({ id }) => [id, "", source]),
+  );
+  const erasure = await startErasure(erasing(), { userId, confirm: 1, testIds: [chosen.id] });
+  assert.deepEqual([erasure.state, erasure.erased, erasure.edited], ["done", 1, 1]);
+  const now = await Promise.all(tests.map(({ id }) => client.read(`/api/tests/${id}`)));
+  assert.deepEqual(
+    now.map(({ status, draftedFrom }) => [status, draftedFrom]),
+    [
+      ["disabled", source],
+      ["active", [other, source]],
+      ["active", other],
+    ],
+  );
+  const { items } = await client.read(`/api/agents/${agent.id}/backtests`);
+  assert.deepEqual(
+    items.map(({ testName }) => testName),
+    ["Of another trace"],
+  );
+  for (const { id } of tests) await client.delete(`/api/tests/${id}`).expect(204);
+});
+
 test("traces are erased by their IDs, and by their external or OTLP trace ID with what waits for them", async () => {
   const one = await sendSpan({});
   const other = await sendSpan({});

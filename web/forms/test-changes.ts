@@ -15,6 +15,7 @@ export type BulkFailure = { what: string; problems: Problem[] };
 const switchedMax = 1000;
 const deletedAtOnce = 4;
 const nameMax = 200;
+const sourcesMax = 1_000;
 
 /** Activates or disables tests in requests of 1,000; each request changes all of its tests or none. */
 export async function switchTests(
@@ -77,7 +78,8 @@ export function exportTests(tests: readonly ListedTest[]): void {
 
 /** The document without the fields that the service adds. */
 export function documentOf(test: TestCaseDocument): TestCaseDocument {
-  const { name, status, passiveBehavior, scenario, threshold, turns, inputs, repeats, assertions } = test;
+  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
+  const { inputs, repeats, draftedFrom } = test;
   return {
     name,
     status,
@@ -87,8 +89,15 @@ export function documentOf(test: TestCaseDocument): TestCaseDocument {
     turns,
     ...(inputs && { inputs }),
     ...(repeats !== undefined && { repeats }),
+    ...(draftedFrom !== undefined && { draftedFrom }),
     assertions,
   };
+}
+
+/** `draftedFrom` of a test that has words of these traces, too. */
+export function withSources(draftedFrom: unknown, traceIds: readonly string[]): string | string[] {
+  const sources = [...new Set([draftedFrom ?? [], traceIds].flat())] as string[];
+  return sources.length > 1 ? sources.slice(-sourcesMax) : sources[0]!;
 }
 
 export function problemOf({ id, name }: ListedTest, failure: Failure): Problem {

@@ -19,8 +19,12 @@ export const replaceTest = (id: string, body: unknown): Promise<Answer<ListedTes
 export const setTestStatus = (id: string, status: ListedTest["status"]): Promise<Answer<ListedTest>> =>
   ask("PATCH", `/api/tests/${id}`, { body: { status } });
 
-export const setTestInputs = (id: string, inputs: readonly string[]): Promise<Answer<ListedTest>> =>
-  ask("PATCH", `/api/tests/${id}`, { body: { inputs: inputs.map(input => ({ input })) } });
+export const setTestInputs = (
+  id: string,
+  inputs: readonly string[],
+  draftedFrom: string | string[],
+): Promise<Answer<ListedTest>> =>
+  ask("PATCH", `/api/tests/${id}`, { body: { inputs: inputs.map(input => ({ input })), draftedFrom } });
 
 /** All or none of at most 1,000. */
 export const setTestStatuses = (agentId: string, testIds: string[], status: ListedTest["status"]) =>

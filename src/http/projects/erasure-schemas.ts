@@ -26,7 +26,12 @@ export const Erasure = z
       read: z.int().describe("Traces read."),
       of: z.int().describe("Traces of the project when it began."),
     }),
-    error: z.string().nullable().describe("Why it failed, or why its last attempt is repeated."),
+    error: z
+      .string()
+      .nullable()
+      .describe(
+        "Why it failed, why its last attempt is repeated, or, once done, what could not be searched.",
+      ),
     createdAt: Time,
     finishedAt: Time.nullable(),
     createdBy: z.string().nullable().describe("The email of the account; null once that is deleted."),
@@ -49,8 +54,18 @@ export const ErasureDetail = Erasure.extend({
     )
     .describe("The first traces of a dry run, each with the first place."),
   tests: z
-    .array(z.object({ id: Id, agentId: Id, name: z.string(), excerpt: Excerpt }))
-    .describe("Test cases that have the value: `testIds` of an erasure takes it out of them."),
+    .array(
+      z.object({
+        id: Id,
+        agentId: Id,
+        name: z.string(),
+        excerpt: Excerpt.describe("Empty if the test does not have the value."),
+        draftedFrom: Id.nullable().describe("The trace among those found that the test was drafted from."),
+      }),
+    )
+    .describe(
+      "Test cases that have the value or were drafted from a trace that was found: `testIds` of an erasure takes the value out, and disables the drafted ones.",
+    ),
   notes: z
     .array(
       z.object({

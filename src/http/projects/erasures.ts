@@ -68,7 +68,11 @@ const Criteria = {
 const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const NoteId = z.string().regex(new RegExp(`^(label\\.${uuid}|state(\\.${uuid}){2})$`));
 const Choices = {
-  testIds: z.array(Id).max(choicesMax).default([]).describe("Test cases to take the value out of."),
+  testIds: z
+    .array(Id)
+    .max(choicesMax)
+    .default([])
+    .describe("Test cases to take the value out of, and to disable if drafted from a trace that was found."),
   noteIds: z.array(NoteId).max(choicesMax).default([]).describe("Notes to take the value out of."),
   viewIds: z.array(Id).max(choicesMax).default([]).describe("Saved views to delete."),
 };
@@ -224,7 +228,7 @@ function notConfirmed(why: string, erasedRecords = false): Refusal {
 
 function stepOf({ step }: ErasureRow): Erasure["step"] {
   if (["waiting", "find", "turns", "check", "joined"].includes(step)) return "find";
-  return ["traces", "identities"].includes(step) ? "erase" : "edit";
+  return ["chosen", "traces", "identities"].includes(step) ? "erase" : "edit";
 }
 
 function viewOf(row: ErasureRow, createdBy: string | null): Erasure {

@@ -7,6 +7,7 @@ import { ifThen } from "../../model/if-then.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
 import type { TestCaseDocument } from "../../model/test-case/document.ts";
+import { sourcesOf } from "../../model/test-case/inputs.ts";
 import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
 import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { Database } from "../../store/db.ts";
@@ -124,7 +125,7 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
       const { traces, judge: judged, testId = null } = request.body;
-      const { document, version } = await chosen(db, parser, request, agentId, request.body);
+      const tried = await chosen(db, parser, request, agentId, request.body);
       const latest = await listLatestLive(db, agentId, traces);
       if (latest.length === 0) {
         throw new Refusal("CONFLICT", {
@@ -133,8 +134,8 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
         });
       }
       const traceIds = latest.map(({ id }) => id);
-      const id = await insertBacktest(db, { agentId, testId, document, version, judged, traceIds });
-      loop.start({ id, agentId, testId, test: document, judged });
+      const id = await insertBacktest(db, { agentId, testId, ...tried, judged, traceIds });
+      loop.start({ id, agentId, testId, test: tried.document, judged });
       return reply.code(201).send(detailView(found(await findBacktest(db, id))));
     },
   );
@@ -229,7 +230,7 @@ async function chosen(
   request: FastifyRequest,
   agentId: string,
   { test, testId }: Tried,
-): Promise<{ document: TestCaseDocument; version: number | null }> {
+): Promise<{ document: TestCaseDocument; version: number | null; draftedFrom: string[] }> {
   const refuse = (path: string, message: string) =>
     new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
   const draft = test === undefined ? undefined : await parser.draft(request, test);
@@ -243,7 +244,7 @@ async function chosen(
   if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");
   if (document.assertions.length === 0) throw refuse("test.assertions", "Add at least one assertion.");
   const isSaved = saved && JSON.stringify(document) === JSON.stringify(evaluatedDocumentOf(saved));
-  return { document, version: isSaved ? saved.version : null };
+  return { document, version: isSaved ? saved.version : null, draftedFrom: sourcesOf(tried) };
 }
 
 function view(backtest: StoredBacktest): Backtest {

@@ -28,6 +28,10 @@ const documentFields = {
     .optional()
     .describe("Manual runs send each in place of the only turn's input."),
   repeats: z.number().optional().describe("How often manual runs send each input; absent: once."),
+  draftedFrom: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .describe("The trace whose words the test has, or several."),
   assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
 };
 

@@ -16,6 +16,8 @@ export type TestCaseDocument = {
   inputs?: { input: string }[];
   /** How often a manual run sends each input; absent: once. */
   repeats?: number;
+  /** The traces whose words it has: one id, or a list of several. Never evaluated; erasures of these traces list the test. */
+  draftedFrom?: string | string[];
   assertions: Assertion[];
 };
 

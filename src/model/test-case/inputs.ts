@@ -11,18 +11,29 @@ export const runsOfTestMax = 1_000;
 
 type Expandable = Pick<TestCaseDocument, "turns" | "inputs" | "repeats">;
 
+type Optional = "inputs" | "repeats" | "draftedFrom";
+
 /** Absent instead of empty or 1, so that equal documents are equal as JSON. */
 export function withoutDefaults({
   inputs,
   repeats,
-}: {
-  inputs?: { input: string }[] | undefined;
-  repeats?: number | undefined;
-}): Pick<TestCaseDocument, "inputs" | "repeats"> {
+  draftedFrom,
+}: { [N in Optional]: TestCaseDocument[N] | undefined }): Pick<TestCaseDocument, Optional> {
+  const sources = sourcesOf({ draftedFrom });
   return {
     ...(inputs && inputs.length > 0 && { inputs }),
     ...(repeats !== undefined && repeats > 1 && { repeats }),
+    ...(sources.length > 0 && { draftedFrom: sources.length > 1 ? sources : sources[0]! }),
   };
+}
+
+/** The ids of the traces that a test was drafted from, each once. */
+export function sourcesOf({
+  draftedFrom,
+}: {
+  draftedFrom?: TestCaseDocument["draftedFrom"] | undefined;
+}): string[] {
+  return [...new Set([draftedFrom ?? []].flat())];
 }
 
 /** Rules that concern several fields of a document. */

@@ -18,6 +18,7 @@ import { soundParts } from "./sound-parts.ts";
 export const levelsMax = 200;
 const issuesMax = 20;
 const turnsMax = 100;
+const sourcesMax = 1_000;
 export const assertionsMax = 100;
 const listsMax = { turns: turnsMax, inputs: inputsMax, assertions: assertionsMax };
 
@@ -26,6 +27,8 @@ const repeatsRule = `Must be a whole number from 1 to ${repeatsMax}.`;
 
 /** Of a test, or of a launch. */
 export const repeatsSchema = z.int(repeatsRule).min(1, repeatsRule).max(repeatsMax, repeatsRule);
+
+const traceIdSchema = z.guid("Must be a UUID.").toLowerCase();
 
 /** The input of clients; absent fields get their defaults. */
 export const testCaseInputSchema = z.strictObject({
@@ -46,6 +49,10 @@ export const testCaseInputSchema = z.strictObject({
     .optional()
     .describe("Manual runs send each in place of the only turn's input. An empty list is the same as none."),
   repeats: repeatsSchema.optional().describe("How often manual runs send each input. Default: 1."),
+  draftedFrom: z
+    .union([traceIdSchema, z.array(traceIdSchema).max(sourcesMax)])
+    .optional()
+    .describe("The trace whose words the test has, or several. Erasing one of them lists the test."),
   assertions: z.array(assertionInputSchema).max(assertionsMax).default([]),
 });
 
@@ -91,8 +98,8 @@ function readDocument(
   return document;
 }
 
-function completed({ inputs, repeats, assertions, ...rest }: TestCaseInput): TestCaseDocument {
-  return { ...rest, ...withoutDefaults({ inputs, repeats }), assertions: withIds(assertions) };
+function completed({ inputs, repeats, draftedFrom, assertions, ...rest }: TestCaseInput): TestCaseDocument {
+  return { ...rest, ...withoutDefaults({ inputs, repeats, draftedFrom }), assertions: withIds(assertions) };
 }
 
 /** What the shape of the fields cannot express. */
@@ -134,7 +141,8 @@ export function mergeTestCase(
 
 /** The document alone, without the ids and times that the service adds. */
 export function documentOf(test: TestCaseDocument): TestCaseDocument {
-  const { name, status, passiveBehavior, scenario, threshold, turns, inputs, repeats, assertions } = test;
+  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
+  const { inputs, repeats, draftedFrom } = test;
   return {
     name,
     status,
@@ -142,14 +150,14 @@ export function documentOf(test: TestCaseDocument): TestCaseDocument {
     scenario,
     threshold,
     turns,
-    ...withoutDefaults({ inputs, repeats }),
+    ...withoutDefaults({ inputs, repeats, draftedFrom }),
     assertions,
   };
 }
 
-/** The copy kept with a result: what was evaluated, without the other inputs of the test. */
+/** The copy kept with a result: what was evaluated, without the other inputs of the test and where it came from. */
 export function evaluatedDocumentOf(test: TestCaseDocument): TestCaseDocument {
-  const { inputs: _, repeats: __, ...document } = documentOf(test);
+  const { inputs: _, repeats: __, draftedFrom: ___, ...document } = documentOf(test);
   return document;
 }
 

@@ -108,14 +108,19 @@ export async function replacePseudonymKey(db: Database, vault: Vault, projectId:
   return replaced;
 }
 
-/** The present key first, then the former ones, newest first; those that cannot be opened are left out. For erasures. */
-export async function listPseudonymKeys(db: Database, vault: Vault, projectId: string): Promise<string[]> {
+/** For erasures: the present key first, then the former ones, newest first. `unreadable`: how many cannot be decrypted. */
+export async function listPseudonymKeys(
+  db: Database,
+  vault: Vault,
+  projectId: string,
+): Promise<{ keys: string[]; unreadable: number }> {
   const { rows } = await db.pool.query<Sealed>(
     `select project_id as "projectId", id, sealed from pseudonym_keys where project_id = $1
       order by replaced_at desc nulls first, id desc`,
     [projectId],
   );
-  return rows.flatMap(row => opened(vault, row) ?? []);
+  const keys = rows.flatMap(row => opened(vault, row) ?? []);
+  return { keys, unreadable: rows.length - keys.length };
 }
 
 type Sealed = { projectId: string; id: string; sealed: Buffer };

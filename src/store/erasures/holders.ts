@@ -121,3 +121,37 @@ export async function listTestsOfProject(db: Database, projectId: string, ids: s
   );
   return rows.map(({ id }) => id);
 }
+
+/** Those of the traces that the erasure found, and that are still stored. */
+export async function listMatched(db: Database, erasureId: string, traceIds: string[]): Promise<Set<string>> {
+  if (traceIds.length === 0) return new Set();
+  const { rows } = await db.pool.query<{ id: string }>(
+    "select trace_id as id from erasure_matches where erasure_id = $1 and trace_id = any ($2::uuid[])",
+    [erasureId, traceIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Deletes the backtests of an agent whose test was drafted from a trace that the erasure found: they quote it. */
+export async function deleteDraftedBacktests(
+  db: Database,
+  erasureId: string,
+  agentId: string,
+): Promise<void> {
+  const { pool } = await placeOf(db, agentId);
+  const { rows } = await pool.query<{ id: string; draftedFrom: string[] }>(
+    `select id, drafted_from as "draftedFrom" from backtests where agent_id = $1 and drafted_from <> '{}'`,
+    [agentId],
+  );
+  const matched = await listMatched(
+    db,
+    erasureId,
+    rows.flatMap(({ draftedFrom }) => draftedFrom),
+  );
+  const quoting = rows.filter(({ draftedFrom }) => draftedFrom.some(id => matched.has(id)));
+  if (quoting.length === 0) return;
+  await pool.query("delete from backtests where agent_id = $1 and id = any ($2::uuid[])", [
+    agentId,
+    quoting.map(({ id }) => id),
+  ]);
+}

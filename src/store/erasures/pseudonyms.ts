@@ -10,7 +10,7 @@ export async function listPseudonyms(
   vault: Vault,
   projectId: string,
   value: string,
-): Promise<string[]> {
-  const keys = await listPseudonymKeys(db, vault, projectId);
-  return keys.map(key => pseudonymOf(key, value));
+): Promise<{ pseudonyms: string[]; unreadableKeys: number }> {
+  const { keys, unreadable } = await listPseudonymKeys(db, vault, projectId);
+  return { pseudonyms: keys.map(key => pseudonymOf(key, value)), unreadableKeys: unreadable };
 }

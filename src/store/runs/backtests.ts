@@ -23,6 +23,7 @@ export type NewBacktest = {
   document: TestCaseDocument;
   /** The saved version that the document equals; null: it is a draft. */
   version: number | null;
+  draftedFrom: string[];
   judged: boolean;
   traceIds: string[];
 };
@@ -60,15 +61,15 @@ const interruptExpired = `update backtests set state = 'interrupted', finished_a
 
 /** Throws CONFLICT if another backtest of the agent is running. */
 export async function insertBacktest(db: Database, backtest: NewBacktest): Promise<string> {
-  const { agentId, testId, document, version, judged, traceIds } = backtest;
+  const { agentId, testId, document, version, draftedFrom, judged, traceIds } = backtest;
   const id = newId();
   try {
     await transaction(await placeOf(db, agentId), async client => {
       await client.query(interruptExpired, [agentId]);
       await client.query(
-        `insert into backtests (id, agent_id, test_id, test, test_version, judged, state, lease_until)
-         values ($1, $2, $3, $4, $5, $6, 'running', now() + $7::float8 * interval '1 ms')`,
-        [id, agentId, testId, JSON.stringify(document), version, judged, backtestLeaseMs],
+        `insert into backtests (id, agent_id, test_id, test, test_version, drafted_from, judged, state, lease_until)
+         values ($1, $2, $3, $4, $5, $6, $7, 'running', now() + $8::float8 * interval '1 ms')`,
+        [id, agentId, testId, JSON.stringify(document), version, draftedFrom, judged, backtestLeaseMs],
       );
       // Locked, so that a deletion of a trace waits and then deletes its row here too.
       await client.query(

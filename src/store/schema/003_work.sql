@@ -190,6 +190,8 @@ create table backtests (
   -- The document that was tried, as JSON, and the saved version that it equals; null: a draft.
   test text not null,
   test_version integer,
+  -- The traces that the test was drafted from: an erasure of one of them deletes the backtest.
+  drafted_from uuid[] not null default '{}',
   created_at timestamptz not null default now(),
   -- Whether the user confirmed the cost of the judge.
   judged boolean not null,

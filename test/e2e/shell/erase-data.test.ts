@@ -5,7 +5,7 @@ import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
-import { send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { shoot } from "../../support/shoot.ts";
 
 const browser = useBrowser();
@@ -17,11 +17,13 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   const agent = await makeAgent(owner);
   const { key } = await makeKey(owner);
   const user = "jane@example.com";
+  const traceIds: string[] = [];
   for (const id of [user, user, "john@example.com"]) {
     const attributes = { "user.id": id, "gen_ai.prompt": `I am ${id}` };
     const body = canonicalBody(agent.id, { spans: [canonicalSpan({ attributes })] });
-    assert.equal((await send({ url: service.url, key }, { body })).status, 201);
+    traceIds.push(traceIdOf(await send({ url: service.url, key }, { body })));
   }
+  const drafted = await makeTest(owner, agent.id, { name: "Like hers", draftedFrom: traceIds[0] });
   const asksJane = await makeTest(owner, agent.id, { name: "Greets", turns: [{ input: `I am ${user}` }] });
   const view = { name: "One user", search: { userId: user } };
   await client.post(`/api/agents/${agent.id}/trace-views`, view).expect(200);
@@ -40,7 +42,9 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   await page.getByRole("textbox", { name: "User ID" }).fill(user);
   await page.getByRole("button", { name: "Find data" }).click();
   await page.getByRole("heading", { name: "2 traces found" }).waitFor();
+  await page.getByRole("heading", { name: "Also mentions" }).waitFor();
   await page.getByRole("checkbox", { name: /Greets/ }).check();
+  await page.getByRole("checkbox", { name: /Like hers.*Drafted from a found trace/ }).check();
   await page.getByRole("checkbox", { name: /One user/ }).check();
   await shoot(page, "erase-found");
   await assertReflows(page);
@@ -52,7 +56,7 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   await page.getByText("The number does not match.").waitFor();
   await page.getByLabel("Type 2 to confirm").fill("2");
   await page.getByRole("button", { name: "Erase 2 traces" }).click();
-  await page.getByText("2 traces erased. 2 tests, notes and views changed.").waitFor();
+  await page.getByText("2 traces erased. 3 tests, notes and views changed.").waitFor();
   await page.getByRole("heading", { name: "User ID: 2 traces" }).waitFor();
   await page.getByText("Done").waitFor();
   await shoot(page, "erase-done");
@@ -66,6 +70,7 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   );
   const edited = await client.read(`/api/tests/${asksJane.id}`);
   assert.deepEqual(edited.turns, [{ input: "I am [erased]" }]);
+  assert.equal((await client.read(`/api/tests/${drafted.id}`)).status, "disabled");
   assert.deepEqual((await client.read(`/api/agents/${agent.id}/trace-views`)).items, []);
 
   // A search that fails leaves no earlier result to confirm, and a value that only a test has needs a choice.

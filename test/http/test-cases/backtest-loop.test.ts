@@ -68,7 +68,7 @@ async function store(count: number): Promise<string[]> {
 
 async function start(traceIds: string[]): Promise<string> {
   const { agentId } = sender;
-  const more = { testId: null, version: null, judged: true };
+  const more = { testId: null, version: null, draftedFrom: [], judged: true };
   const id = await insertBacktest(db, { agentId, document, traceIds, ...more });
   loop.start({ id, agentId, testId: null, test: document, judged: true });
   return id;

@@ -27,6 +27,21 @@ test("inputs and repeats are stored between turns and assertions, and absent if 
   assert.deepEqual(mergeTestCase(document, { name: "Other" }).inputs, rows(2));
 });
 
+test("the traces that a test was drafted from are one id or a list, each once, and not part of what is evaluated", () => {
+  const [one, other] = ["019ad000-0000-7000-8000-00000000000a", "019ad000-0000-7000-8000-00000000000b"];
+  const sources = (draftedFrom: unknown) => parseTestCase({ ...minimal, draftedFrom }).draftedFrom;
+  assert.deepEqual([one.toUpperCase(), [one, one], [one, other], []].map(sources), [
+    one,
+    one,
+    [one, other],
+    undefined,
+  ]);
+  assert.throws(() => sources("yesterday's"), { code: "VALIDATION_ERROR" });
+  const drafted = parseTestCase({ ...minimal, draftedFrom: one });
+  assert.deepEqual(evaluatedDocumentOf(drafted), parseTestCase(minimal));
+  assert.deepEqual(mergeTestCase(drafted, { draftedFrom: [] }), parseTestCase(minimal));
+});
+
 const refused: [name: string, fields: object, paths: string[], message: RegExp][] = [
   [
     "inputs without a turn",

@@ -59,6 +59,7 @@ function Found({ found, projectId, ...props }: FoundProps) {
     <>
       <div role="status">
         <h2>{matched === 0 ? "No traces found" : `${tracesText(matched)} found`}</h2>
+        {error && <Notice tone="warn">{error}</Notice>}
       </div>
       {matches.length > 0 && (
         <ul className="stack-tight">
@@ -109,10 +110,11 @@ function EraseForm({ found, projectId, wanted, onErase }: FoundProps) {
   });
   return (
     <form {...form} className="stack">
+      {tests.length + notes.length + views.length > 0 && <h3>Also mentions</h3>}
       <Held
         name="testIds"
-        label="Take the value out of these test cases"
-        items={tests.map(({ id, name, excerpt }) => ({ id, title: name, excerpt }))}
+        label="Take the value out of these test cases, and disable those drafted from a found trace"
+        items={tests.map(({ id, name, ...test }) => ({ id, title: name, excerpt: heldText(test) }))}
         chosen={testIds}
         onChoose={setTestIds}
       />
@@ -130,9 +132,7 @@ function EraseForm({ found, projectId, wanted, onErase }: FoundProps) {
         chosen={viewIds}
         onChoose={setViewIds}
       />
-      {more && (
-        <p className="quiet small">More have the value than are listed. Search again after erasing.</p>
-      )}
+      {more && <p className="quiet small">More match than are listed. Search again after erasing.</p>}
       {matched === 0 ? (
         <p>
           {faults["chosen"] && (
@@ -163,6 +163,12 @@ function EraseForm({ found, projectId, wanted, onErase }: FoundProps) {
       </SubmitRow>
     </form>
   );
+}
+
+/** What a test has of the erased: the value, words of a trace, or both. */
+function heldText({ excerpt, draftedFrom }: { excerpt: string; draftedFrom: string | null }): string {
+  if (draftedFrom === null) return excerpt;
+  return excerpt === "" ? "Drafted from a found trace" : `Drafted from a found trace: ${excerpt}`;
 }
 
 type HeldProps = {

@@ -39,10 +39,11 @@ export function ErasureProgress({ id, projectId }: { id: string; projectId: stri
           );
         }
         return (
-          <Notice tone="good" role="status">
+          <Notice tone={error ? "warn" : "good"} role="status">
             {tracesText(erased)} erased.
             {edited > 0 &&
               ` ${edited} ${edited === 1 ? "test, note or view" : "tests, notes and views"} changed.`}
+            {error && ` ${error}`}
           </Notice>
         );
       }}

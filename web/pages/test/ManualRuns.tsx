@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { download } from "../../download.ts";
 import { numberText } from "../../format.ts";
+import { withSources } from "../../forms/test-changes.ts";
 import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
@@ -46,6 +47,7 @@ export function ManualRuns({ agentId, document }: ManualRunsProps) {
           rows={rows}
           // No rows are the same as no field.
           onRows={next => set("inputs")(next.length > 0 ? next : undefined)}
+          onPicked={traceIds => set("draftedFrom")(withSources(document["draftedFrom"], traceIds))}
           turnCount={turnCount}
           onFirstTurn={() => set("turns")(Array.isArray(turns) ? turns.slice(0, 1) : turns)}
         />
@@ -70,12 +72,14 @@ type InputsProps = {
   agentId: string;
   rows: Rows;
   onRows: (rows: unknown[]) => void;
+  /** Called with the traces that inputs were added from. */
+  onPicked: (traceIds: string[]) => void;
   turnCount: number;
   /** Removes all turns but the first. */
   onFirstTurn: () => void;
 };
 
-function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) {
+function Inputs({ agentId, rows, onRows, onPicked, turnCount, onFirstTurn }: InputsProps) {
   const { focusInput } = useEditorContext();
   const { fault } = useFaultOf("inputs", {});
   const [open, setOpen] = useState<"import" | "pick">();
@@ -156,7 +160,10 @@ function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) 
           agentId={agentId}
           known={texts}
           onClose={close}
-          onPick={(inputs, note) => put(rows, inputs, note)}
+          onPick={(inputs, note, traceIds) => {
+            put(rows, inputs, note);
+            onPicked(traceIds);
+          }}
         />
       )}
     </div>

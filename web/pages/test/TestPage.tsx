@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Failure, failureOf } from "../../api.ts";
-import { documentOf } from "../../forms/test-changes.ts";
+import { documentOf, withSources } from "../../forms/test-changes.ts";
 import { type DraftPlace, draftAssertion, draftTest } from "../../mutations/tests.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { testQuery } from "../../queries/tests.ts";
@@ -83,7 +83,8 @@ function OpenTest({ testId, onCreated }: OpenTestProps) {
         }
         const stored = await queries.fetchQuery({ ...testQuery(testId), staleTime: 0 });
         const drafted = await draftOf(initial);
-        return { stored, document: documentOf(stored), draftedFrom: undefined, ...drafted };
+        const document = { ...documentOf(stored), ...(drafted.assertion && sourcesWith(stored, initial)) };
+        return { stored, document, draftedFrom: undefined, ...drafted };
       },
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 0,
@@ -163,6 +164,11 @@ async function draftOf({
   if (!answer.ok) return { ...none, failure: answer.failure };
   const mustFail = mustNot !== undefined;
   return { ...none, assertion: mustFail ? { ...answer.value, negate: true } : answer.value, mustFail };
+}
+
+/** The test gets words of the trace with the assertion. */
+function sourcesWith({ draftedFrom }: ListedTest, { trace = "" }: Search): Doc {
+  return { draftedFrom: withSources(draftedFrom, [trace]) };
 }
 
 /** The URL holds the keys as JSON text; anything else means the attribute itself. */

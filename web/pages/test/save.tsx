@@ -174,6 +174,7 @@ const fieldNames: Record<string, string> = {
   turns: "turns",
   inputs: "inputs",
   repeats: "repeats",
+  draftedFrom: "source traces",
   assertions: "assertions",
 };
 

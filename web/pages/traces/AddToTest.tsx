@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Answer, Failed, type Failure } from "../../api.ts";
+import { withSources } from "../../forms/test-changes.ts";
 import { counted } from "../../labels.ts";
 import { setTestInputs } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
@@ -72,7 +73,8 @@ function useAdding(agentId: string, traceIds: readonly string[], onDone: () => v
     const known = (test.inputs ?? []).map(({ input }) => input);
     const { inputs, note } = pickedFrom(found.value, traceIds.length, known);
     if (inputs.length > 0) {
-      const saved = await setTestInputs(testId, [...known, ...inputs]);
+      const sources = withSources(test.draftedFrom, traceIds);
+      const saved = await setTestInputs(testId, [...known, ...inputs], sources);
       if (!saved.ok) return saved;
     }
     return { ok: true, value: { added: inputs.length, name: test.name, note } };

@@ -23,7 +23,7 @@ type PickInputsProps = {
   /** The inputs of the test, blank ones included. */
   known: readonly string[];
   /** `note`: what was left out of the chosen ones. */
-  onPick: (inputs: string[], note: string) => void;
+  onPick: (inputs: string[], note: string, traceIds: string[]) => void;
   onClose: () => void;
 };
 
@@ -43,7 +43,11 @@ export function PickInputs({ agentId, known, onPick, onClose }: PickInputsProps)
       about="User inputs of recent live traces, newest first."
       onClose={onClose}
     >
-      <TraceSearch hint="Name, input or reply." value={text} onChange={setText} />
+      <TraceSearch
+        hint="Name, or the first 500 characters of input or reply."
+        value={text}
+        onChange={setText}
+      />
       <Loaded query={traces}>
         {found => (
           <TraceChoices traces={found} chosen={chosen} onChoose={choose} isSearch={text.trim() !== ""} />
@@ -79,7 +83,7 @@ function useReading({ agentId, known, onPick }: Pick<PickInputsProps, "agentId" 
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     const { inputs, note } = pickedFrom(answer.value, traceIds.length, known);
-    if (inputs.length > 0) onPick(inputs, note);
+    if (inputs.length > 0) onPick(inputs, note, traceIds);
     else setNotice(`Nothing to add. ${note}`);
   };
   return { busy, notice, failure, read };

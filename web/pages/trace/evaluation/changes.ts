@@ -10,7 +10,7 @@ const parts = {
   threshold: "its threshold",
   turns: "its turn",
   assertions: "its checks",
-} satisfies Record<Exclude<keyof TestCaseDocument, "inputs" | "repeats">, string>;
+} satisfies Record<Exclude<keyof TestCaseDocument, "inputs" | "repeats" | "draftedFrom">, string>;
 
 /** In words: "its scenario", "its checks". Empty if nothing changed. */
 export function changesOf(judged: TestCaseDocument, now: TestCaseDocument): string[] {
