@@ -26,6 +26,7 @@ import { openVault } from "../src/store/secrets/vault.ts";
 import { deleteTestCase } from "../src/store/test-cases.ts";
 import { addInTurn, start, traceAt } from "./store/alerts/make-results.ts";
 import { makeTestCase, openTwice } from "./store/traces/make-write.ts";
+import { hourWithRoom } from "./support/counts.ts";
 import { eventually } from "./support/eventually.ts";
 import { decoded, type MailServer, startMailServer } from "./support/mail-server.ts";
 import { makeAccount, makeProject } from "./support/rows.ts";
@@ -131,9 +132,11 @@ suite("a message", () => {
   test("reaches the owner by email and the webhook: names, counts and links", async () => {
     await addWebhook();
     await addInTurn(db, watched, "PFFF");
+    await hourWithRoom();
     await db.pool.query(
       `insert into test_hours (agent_id, test_id, hour, passed, failed, skipped, missing_instrumentation, last_run_at, last_outcome)
-        values ((select agent_id from test_cases where id = $1), $1, date_trunc('hour', now()), 1, 3, 2, 0, now(), 'failed')`,
+        select t.agent_id, t.id, date_trunc('hour', now()) - ago * interval '1 hour', passed, failed, 2, 0, now(), 'failed'
+        from test_cases t, (values (0, 0, 3), (24, 1, 0), (25, 7, 7)) as counted (ago, passed, failed) where t.id = $1`,
       [watched.testId],
     );
     await db.pool.query(
