@@ -50,7 +50,7 @@ export const testCaseInputSchema = z.strictObject({
     .describe("Manual runs send each in place of the only turn's input. An empty list is the same as none."),
   repeats: repeatsSchema.optional().describe("How often manual runs send each input. Default: 1."),
   draftedFrom: z
-    .union([traceIdSchema, z.array(traceIdSchema).max(sourcesMax)])
+    .union([traceIdSchema, z.array(traceIdSchema).max(sourcesMax)], "Must be a trace ID, or a list of them.")
     .optional()
     .describe("The trace whose words the test has, or several. Erasing one of them lists the test."),
   assertions: z.array(assertionInputSchema).max(assertionsMax).default([]),

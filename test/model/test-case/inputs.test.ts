@@ -36,7 +36,13 @@ test("the traces that a test was drafted from are one id or a list, each once, a
     [one, other],
     undefined,
   ]);
-  assert.throws(() => sources("yesterday's"), { code: "VALIDATION_ERROR" });
+  for (const [draftedFrom, issue] of [
+    [7, { path: "draftedFrom", message: "Must be a trace ID, or a list of them." }],
+    ["yesterday's", { path: "draftedFrom", message: "Must be a UUID." }],
+    [[one, "yesterday's"], { path: "draftedFrom[1]", message: "Must be a UUID." }],
+  ] as const) {
+    assert.throws(() => sources(draftedFrom), { issues: [issue] });
+  }
   const drafted = parseTestCase({ ...minimal, draftedFrom: one });
   assert.deepEqual(evaluatedDocumentOf(drafted), parseTestCase(minimal));
   assert.deepEqual(mergeTestCase(drafted, { draftedFrom: [] }), parseTestCase(minimal));
