@@ -61,13 +61,14 @@ test("selected traces are exported, added to a test, re-evaluated with what is r
   await assertAccessible(page);
   await page.getByRole("button", { name: "Add inputs" }).click();
   await page.getByText("Added 3 inputs to “Answers”.").waitFor();
-  const { inputs } = (await owner.client.get(`/api/tests/${testId}`)).body;
-  assert.equal(inputs!.length, 3);
+  const { inputs, draftedFrom } = (await owner.client.get(`/api/tests/${testId}`)).body;
+  assert.deepEqual([inputs!.length, draftedFrom!.length], [3, 3]);
+  await owner.client.patch(`/api/tests/${testId}`, { status: "disabled" }).expect(200);
 
   await box(page, "never evaluated").check();
   await bar(page).getByRole("button", { name: "Re-evaluate" }).click();
   const refused = page.getByRole("dialog", { name: "1 trace not re-evaluated" });
-  await refused.getByText("No test has evaluated this trace.").waitFor();
+  await refused.getByText("No test has evaluated this trace, and no active test does now.").waitFor();
   await refused.getByRole("link", { name: "never evaluated" }).waitFor();
   await page.getByText("Re-evaluating 3 traces").waitFor();
   await assertAccessible(page);
