@@ -23,8 +23,11 @@ export function* findingQuestions(
   const open: OpenQuestions = { semantic: [], sandbox: [] };
   for (const test of tests) {
     if (!test.assertions.some(({ type }) => askingTypes.includes(type))) continue;
-    const asked = (yield* checkTest({ view, test, answers })).open;
-    open.semantic.push(...asked.semantic);
+    const { checks, open: asked } = yield* checkTest({ view, test, answers });
+    const testFails = checks.some(check => check?.outcome === "failed");
+    for (const { key, question } of asked.semantic) {
+      open.semantic.push({ key, question: testFails ? { ...question, testFails } : question });
+    }
     open.sandbox.push(...asked.sandbox);
   }
   return open;

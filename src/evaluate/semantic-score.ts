@@ -41,6 +41,18 @@ export function isNearThreshold(verdicts: VerdictWord[], rule: DecisionRule): bo
   );
 }
 
+/** Whether the check passes; null if the verdicts do not decide it. */
+export function passes(verdicts: VerdictWord[], rule: DecisionRule): boolean | null {
+  const score = scoreOfVerdicts(verdicts, rule);
+  return score === null ? null : score >= rule.threshold !== rule.negate;
+}
+
+/** Whether the check fails, and would pass if one verdict were the best. */
+export function failsByOne(verdicts: VerdictWord[], rule: DecisionRule): boolean {
+  const best = rule.negate ? "not_met" : "met";
+  return passes(verdicts, rule) === false && verdicts.some((_, at) => passes(verdicts.with(at, best), rule));
+}
+
 /** Whether the vote says that no criterion applies. */
 export function isInapplicable({ verdicts }: Pick<Vote, "verdicts">): boolean {
   return verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === "not_applicable");

@@ -1,8 +1,8 @@
-// Criterion questions: verdicts on replies in few calls, two more votes where the score is close, a score per check.
+// Criterion questions: verdicts on replies in few calls, two more votes where one verdict decides, a score per check.
 import { placesOf, rulesOf } from "../evaluate/redacted.ts";
-import { isNearThreshold } from "../evaluate/semantic-score.ts";
+import { failsByOne, isNearThreshold, passes } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
-import { criteriaPerCall, type GivenVerdict, unknownClass } from "../model/judge/call.ts";
+import { criteriaPerCall, type GivenVerdict, unknownClass, type VerdictWord } from "../model/judge/call.ts";
 import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { promptBounds } from "../model/judge/prompt-bounds.ts";
@@ -108,16 +108,28 @@ export async function judgeReplies(
   };
 
   await cast([...ballots.values()].flat());
-  const close = judged.filter(check => {
+  const words = new Map<number, VerdictWord[]>();
+  for (const check of judged) {
     const verdicts = verdictsOf(ballots.get(check)![0]!);
-    if (!isAnswered(verdicts)) return false;
-    return isNearThreshold(
-      verdicts.map(({ verdict }) => verdict),
-      questions[check]!,
+    if (isAnswered(verdicts))
+      words.set(
+        check,
+        verdicts.map(({ verdict }) => verdict),
+      );
+  }
+  const close = judged.filter(
+    check => words.has(check) && isNearThreshold(words.get(check)!, questions[check]!),
+  );
+  const failing = asker.access.judge.connection.votes ? decidingFailures(questions, words, close) : [];
+  for (const check of [...close, ...failing]) ballots.get(check)!.push(ballot(check, 2), ballot(check, 3));
+  await cast([...close, ...failing].flatMap(check => ballots.get(check)!.slice(1)));
+  // Where the budget ended, these votes were not cast.
+  for (const check of failing) {
+    ballots.set(
+      check,
+      ballots.get(check)!.filter(vote => !isBeyondBudget(verdictsOf(vote))),
     );
-  });
-  for (const check of close) ballots.get(check)!.push(ballot(check, 2), ballot(check, 3));
-  await cast(close.flatMap(check => ballots.get(check)!.slice(1)));
+  }
 
   const retry = (outcome: Unanswered) => withRetry(outcome, asker.context, judges.clock);
   return questions.map((question, check): SemanticAnswer => {
@@ -142,6 +154,26 @@ export async function judgeReplies(
       ...(why === undefined ? {} : { suspicious: why }),
     };
   });
+}
+
+/** What fails by one criterion, where nothing else fails the test. */
+function decidingFailures(
+  questions: SemanticQuestion[],
+  words: Map<number, VerdictWord[]>,
+  close: number[],
+): number[] {
+  const failing = [...words.keys()].filter(check => passes(words.get(check)!, questions[check]!) === false);
+  return failing.filter(check => {
+    const { testId, testFails } = questions[check]!;
+    const isAlone = !failing.some(other => other !== check && questions[other]!.testId === testId);
+    return (
+      isAlone && !testFails && !close.includes(check) && failsByOne(words.get(check)!, questions[check]!)
+    );
+  });
+}
+
+function isBeyondBudget(vote: CriterionVerdict[] | Unanswered[]): boolean {
+  return !isAnswered(vote) && vote.some(({ code }) => code === "budget");
 }
 
 function tooLong(response: string): Unanswered {

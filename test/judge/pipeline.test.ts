@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
+import type { Judges } from "../../src/judge.ts";
+import type { VerdictWord } from "../../src/model/judge/call.ts";
 import type {
   CallUsage,
   RoutingAnswer,
@@ -11,7 +13,7 @@ import type {
 import type { Material } from "../../src/model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../src/model/judge/outcome.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge/answers.ts";
-import { findJudgeToday } from "../../src/store/judge/settings.ts";
+import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge/settings.ts";
 import { openTwice } from "../store/traces/make-write.ts";
 import {
   askedOf,
@@ -315,6 +317,55 @@ suite("semantic checks", () => {
     assert.deepEqual([sound(again).score, sound(again).cached, server.requests.length], [0.75, true, 3]);
     const [far] = await judge.ask([semanticQuestion({ threshold: 0.3, criteria: ["Criterion far."] })]);
     assert.deepEqual([sound(far).votes.length, server.requests.length], [1, 4]);
+  });
+
+  test("is voted on where it alone fails a test, if the connection says so, and the majority decides", async () => {
+    const voting = openTestJudges(db, { ...connection, votes: true });
+    const { agentId } = await makeJudgedAgent(db);
+    const ask = async (of: Judges, questions: Partial<SemanticQuestion>[], words: VerdictWord[]) => {
+      server.requests.length = 0;
+      server.script = (request, index) =>
+        completion({ verdicts: verdictsOf(request, { verdict: () => words[index] ?? words.at(-1)! }) });
+      // Each time another question.
+      const asked = questions.map(one =>
+        semanticQuestion({ threshold: 0.7, scenario: randomUUID(), ...one }),
+      );
+      const answers = await of.judgeOf(contextOf(agentId)).ask(asked);
+      return answers.map(answer => [sound(answer).score, sound(answer).votes.length]);
+    };
+    const one = [{}];
+    assert.deepEqual(await ask(judges, one, ["not_met"]), [[0, 1]]);
+    assert.deepEqual(await ask(voting, one, ["met"]), [[1, 1]]);
+    assert.deepEqual(await ask(voting, one, ["not_met"]), [[0, 3]]);
+    assert.equal(server.requests.length, 3);
+    assert.deepEqual(await ask(voting, one, ["not_met", "met", "met"]), [[1, 3]]);
+    assert.deepEqual(await ask(voting, [{ negate: true }], ["met"]), [[1, 3]]);
+    assert.deepEqual(await ask(voting, [{ negate: true }], ["not_met"]), [[0, 1]]);
+    // Nothing that one criterion decides: another check has failed, or two do.
+    assert.deepEqual(await ask(voting, [{ testFails: true }], ["not_met"]), [[0, 1]]);
+    const two = [{ assertionId: "a" }, { assertionId: "b", criteria: ["Names a day."] }];
+    assert.deepEqual(await ask(voting, two, ["not_met"]), [
+      [0, 1],
+      [0, 1],
+    ]);
+    const ofTwoTests = two.map((question, at) => ({ ...question, testId: `t${at}` }));
+    assert.deepEqual(await ask(voting, ofTwoTests, ["not_met"]), [
+      [0, 3],
+      [0, 3],
+    ]);
+    assert.deepEqual(await ask(voting, [{ criteria: criteria(3), threshold: 0.9 }], ["not_met"]), [[0, 1]]);
+    await voting.close();
+  });
+
+  test("that fails a test stands by its first vote where the budget ends before the others", async () => {
+    const voting = openTestJudges(db, { ...connection, votes: true });
+    const { agentId } = await makeJudgedAgent(db);
+    const tokens = usage.prompt_tokens + usage.completion_tokens;
+    await updateJudgeSettings(db, agentId, { sampling: 1, budgetUsd: null, budgetTokens: tokens });
+    server.script = obliging({ verdict: () => "not_met" });
+    const [answer] = await voting.judgeOf(contextOf(agentId)).ask([semanticQuestion()]);
+    assert.deepEqual([sound(answer).score, sound(answer).votes.length, server.requests.length], [0, 1, 1]);
+    await voting.close();
   });
 
   test("of several close checks takes one further call for each vote", async () => {

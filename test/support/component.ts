@@ -43,7 +43,14 @@ const agent: Agent = {
 
 const judge = {
   ...{ source: null, provider: null, host: null, url: null, model: null, headers: [], keySet: false },
-  ...{ keyLastFour: null, concurrency: null, tokensPerMinute: null, mode: null, testedAt: null },
+  ...{
+    keyLastFour: null,
+    concurrency: null,
+    tokensPerMinute: null,
+    votes: false,
+    mode: null,
+    testedAt: null,
+  },
   ...{ pausedReason: null, waiting: null, lowCount: null, environment: null },
 };
 

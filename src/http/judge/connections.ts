@@ -160,6 +160,7 @@ async function viewOf(
     keyLastFour: stored?.keyLastFour ?? null,
     concurrency: connection?.concurrency ?? null,
     tokensPerMinute: connection?.tokensPerMinute ?? null,
+    votes: connection?.votes === true,
     mode: state?.mode ?? null,
     testedAt: state?.testedAt?.toISOString() ?? null,
     waiting: state?.wait ? { until: state.wait.until.toISOString(), reason: state.wait.reason } : null,

@@ -112,6 +112,7 @@ export const ProjectJudge = z
     keyLastFour: z.string().nullable().describe("Null for short keys and for the environment's key."),
     concurrency: z.number().int().nullable(),
     tokensPerMinute: z.number().int().nullable(),
+    votes: z.boolean().describe("Whether a failure that one criterion decides is voted on, too."),
     mode: Mode.nullable().describe("How the answer's structure is requested; null: not known yet."),
     testedAt: Time.nullable().describe("When a test last succeeded."),
     pausedReason: z

@@ -26,6 +26,8 @@ export type JudgeConnection = {
   concurrency: number;
   /** Input and output tokens together, per process; null: unlimited. */
   tokensPerMinute: number | null;
+  /** Whether a failure that one criterion decides is voted on as well; absent: no. */
+  votes?: true;
 };
 
 /**

@@ -70,6 +70,12 @@ export const judgeConnectionSchema = z
       .nullable()
       .default(null)
       .describe("Input and output tokens together, per process; null: unlimited."),
+    votes: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether to ask twice more where one criterion alone fails a test. Close scores are voted on anyway.",
+      ),
   })
   .meta(
     ifThen(
@@ -91,7 +97,7 @@ export function parseJudgeConnection(
   if (!success) {
     throw refusalOf(error.issues.map(({ path, message }) => ({ path: pathText(path), message })));
   }
-  const { apiKey: typed, headers: typedHeaders, ...rest } = data;
+  const { apiKey: typed, headers: typedHeaders, votes, ...rest } = data;
   if (rest.provider === "openai_compatible" && rest.url === null) {
     throw refusalOf([{ path: "url", message: "Enter the URL of the compatible server." }]);
   }
@@ -110,7 +116,7 @@ export function parseJudgeConnection(
     throw refusalOf([{ path: "apiKey", message: `${providerNames[rest.provider]} needs an API key.` }]);
   }
   const headers = headersOf(typedHeaders, rest, stored);
-  return { ...rest, apiKey, ...(headers.length === 0 ? {} : { headers }) };
+  return { ...rest, apiKey, ...(headers.length === 0 ? {} : { headers }), ...(votes ? { votes } : {}) };
 }
 
 type TypedHeaders = z.output<typeof judgeConnectionSchema>["headers"];

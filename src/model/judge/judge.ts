@@ -58,6 +58,8 @@ export type SemanticQuestion = {
   reference?: string;
   threshold: number;
   negate: boolean;
+  /** Another check of the test has failed, so this one does not decide. */
+  testFails?: true;
   /** Absent: the judge sees the user's input and the reply only. */
   material?: Material;
   /** When the conversation took place, in words; absent: not known. */
@@ -100,7 +102,7 @@ export type SemanticAnswer =
   | ({
       code: "ok";
       score: number;
-      /** One vote, or three if the first was within one verdict of the threshold. */
+      /** One vote, or three if the first was within one verdict of the threshold, or alone fails the test and is voted on. */
       votes: Vote[];
       /** Whether the whole answer was in the cache. */
       cached: boolean;

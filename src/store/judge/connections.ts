@@ -23,11 +23,12 @@ type Row = {
   keyLastFour: string | null;
   concurrency: number;
   tokensPerMinute: number | null;
+  votes: boolean;
   version: string;
 };
 
 const columns = `provider, url, model, api_key as "apiKey", headers, key_last_four as "keyLastFour", concurrency,
-  tokens_per_minute as "tokensPerMinute", updated_at::text as version`;
+  tokens_per_minute as "tokensPerMinute", votes, updated_at::text as version`;
 
 /** Undefined if the project has no connection of its own. */
 export async function findJudgeConnection(
@@ -66,15 +67,16 @@ export async function saveJudgeConnection(
       headers = [],
       concurrency,
       tokensPerMinute,
+      votes = false,
     } = change(found.rows[0] && opened(vault, projectId, found.rows[0]));
     const saved = await client.query<Row>(
       `insert into judge_connections
-          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers, votes, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())
         on conflict (project_id) do update set provider = excluded.provider, url = excluded.url,
           model = excluded.model, api_key = excluded.api_key, key_last_four = excluded.key_last_four,
           concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, headers = excluded.headers,
-          updated_at = excluded.updated_at
+          votes = excluded.votes, updated_at = excluded.updated_at
         ${db.places ? "" : `returning ${columns}`}`,
       [
         projectId,
@@ -86,6 +88,7 @@ export async function saveJudgeConnection(
         concurrency,
         tokensPerMinute,
         headers.length === 0 ? null : vault.seal(JSON.stringify(headers), about(projectId)),
+        votes,
       ],
     );
     // Citus returns no time as text of an insert.
@@ -108,7 +111,7 @@ function lastFourOf(apiKey: string): string | null {
 function opened(
   vault: Vault,
   projectId: string,
-  { apiKey: sealed, headers: sealedHeaders, keyLastFour, version, ...row }: Row,
+  { apiKey: sealed, headers: sealedHeaders, keyLastFour, version, votes, ...row }: Row,
 ): StoredJudge {
   const apiKey = sealed === null ? null : vault.open(sealed, about(projectId));
   const headers = sealedHeaders === null ? null : vault.open(sealedHeaders, about(projectId));
@@ -117,6 +120,7 @@ function opened(
       ...row,
       apiKey: apiKey ?? null,
       ...(headers == null ? {} : { headers: JSON.parse(headers) as JudgeHeader[] }),
+      ...(votes ? { votes } : {}),
     },
     keyLastFour,
     keyUnreadable: apiKey === undefined || headers === undefined,

@@ -246,6 +246,8 @@ create table judge_connections (
   key_last_four text,
   concurrency integer not null,
   tokens_per_minute integer,
+  -- Whether a failure that one criterion decides is voted on.
+  votes boolean not null default false,
   updated_at timestamptz not null default now(),
   -- Encrypted: a JSON array of { name, value }; null: none.
   headers bytea

@@ -111,6 +111,7 @@ test("a project without its own judge shows the environment's, but neither its k
     keyLastFour: null,
     concurrency: 8,
     tokensPerMinute: null,
+    votes: false,
     mode: null,
     testedAt: null,
     waiting: null,
@@ -133,7 +134,7 @@ test("a project without any judge says so", async () => {
 test("a judge is added, returned without its key, changed with the key kept, and removed", async () => {
   const path = await newPath();
   const given = await owner.client
-    .put(path, { ...openai, concurrency: 3, tokensPerMinute: 60_000 })
+    .put(path, { ...openai, concurrency: 3, tokensPerMinute: 60_000, votes: true })
     .expect(200);
   assert.deepEqual(given.body, {
     source: "project",
@@ -146,6 +147,7 @@ test("a judge is added, returned without its key, changed with the key kept, and
     keyLastFour: "1234",
     concurrency: 3,
     tokensPerMinute: 60_000,
+    votes: true,
     mode: null,
     testedAt: null,
     waiting: null,

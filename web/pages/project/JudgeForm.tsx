@@ -90,6 +90,21 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
         allSecret
       />
       <LimitFields draft={draft} onChange={change} faults={faults} />
+      <label className="choice">
+        <input
+          type="checkbox"
+          name="votes"
+          checked={draft.votes}
+          onChange={({ target }) => change({ votes: target.checked })}
+        />
+        <span>
+          Vote on failures
+          <span className="quiet small">
+            {" "}
+            If one criterion alone fails a test, the judge is asked twice more.
+          </span>
+        </span>
+      </label>
       <FailureNotice failure={saving.failure} />
       <TrialResult projectId={projectId} trial={shown} />
       <OutdatedNotice isOutdated={drafted.isOutdated} />

@@ -7,7 +7,15 @@ import { sentHeaders, storedHeaders } from "../../forms/judge-headers.ts";
 /** The project's own judge; null: it has none. */
 export type OwnJudge = Pick<
   ProjectJudge,
-  "provider" | "url" | "model" | "headers" | "keySet" | "keyLastFour" | "concurrency" | "tokensPerMinute"
+  | "provider"
+  | "url"
+  | "model"
+  | "headers"
+  | "keySet"
+  | "keyLastFour"
+  | "concurrency"
+  | "tokensPerMinute"
+  | "votes"
 > | null;
 
 export type JudgeDraft = {
@@ -20,13 +28,14 @@ export type JudgeDraft = {
   headers: DraftHeader[];
   concurrency: string;
   tokensPerMinute: string;
+  votes: boolean;
 };
 
 /** Without what the service finds out by using the judge. */
 export function ownJudge(judge: ProjectJudge): OwnJudge {
   if (judge.source !== "project") return null;
-  const { provider, url, model, headers, keySet, keyLastFour, concurrency, tokensPerMinute } = judge;
-  return { provider, url, model, headers, keySet, keyLastFour, concurrency, tokensPerMinute };
+  const { provider, url, model, headers, keySet, keyLastFour, concurrency, tokensPerMinute, votes } = judge;
+  return { provider, url, model, headers, keySet, keyLastFour, concurrency, tokensPerMinute, votes };
 }
 
 /** Other servers than a provider's own may do without a key. */
@@ -44,6 +53,7 @@ export const judgeDrafting = {
     headers: storedHeaders(own?.headers ?? []),
     concurrency: String(own?.concurrency ?? 8),
     tokensPerMinute: String(own?.tokensPerMinute ?? ""),
+    votes: own?.votes ?? false,
   }),
   fromDraft: ({ apiKey, removesKey, headers, ...draft }: JudgeDraft) => ({
     provider: draft.provider,
@@ -54,5 +64,6 @@ export const judgeDrafting = {
     headers: sentHeaders(headers),
     concurrency: Number(draft.concurrency),
     tokensPerMinute: draft.tokensPerMinute ? Number(draft.tokensPerMinute) : null,
+    votes: draft.votes,
   }),
 };
