@@ -115,7 +115,7 @@ export const answers = {
   "/api/projects/:id/rate-limit": { GET: projects.RateLimit, PUT: projects.RateLimit },
   "/api/projects/:id/retention": { GET: retention.Retention, PUT: retention.Retention },
   "/api/runs/:id": { GET: launches.AnyRunDetail },
-  "/api/runs/:id/calls": { GET: itemsOf(judge.JudgeCall) },
+  "/api/runs/:id/calls": { GET: pageOf(judge.JudgeCall) },
   "/api/runs/:id/labels": { GET: itemsOf(labels.Label), PUT: labels.Label },
   "/api/tests/:id": { GET: tests.ListedTest, PUT: tests.ListedTest, PATCH: tests.ListedTest },
   "/api/tests/:id/runs": { GET: pageOf(launches.AnyRunDetail) },

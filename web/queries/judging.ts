@@ -1,7 +1,8 @@
 // Queries for judge calls, and for traces that the judge could not evaluate.
 
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { JudgeCall, Outages } from "../../src/http/judge/schemas.ts";
+import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
 export const outagesQuery = (agentId: string) =>
@@ -12,8 +13,11 @@ export const outagesQuery = (agentId: string) =>
 
 /** The run's calls, oldest first. `count` is in the key, so that a new call causes a refetch. */
 export const judgeCallsQuery = (runId: string, count: number) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ["runs", runId, "calls", count],
-    queryFn: async ({ signal }) =>
-      (await read<{ items: JudgeCall[] }>(`/api/runs/${runId}/calls`, signal)).items,
+    initialPageParam: "",
+    queryFn: ({ signal, pageParam }) =>
+      read<Page<JudgeCall>>(`/api/runs/${runId}/calls${pageParam && `?cursor=${pageParam}`}`, signal),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
   });

@@ -5,10 +5,13 @@ import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
-import { Day } from "../schemas.ts";
+import { PageQuery, pageOf } from "../page.ts";
+import { Day, pageSchema, queryNumber } from "../schemas.ts";
 import { redactionsOfRun } from "./call-redactions.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
+/** A page: each call has a prompt of up to some 100 KB, which is decompressed here, where other accounts are answered too. */
+const callsMax = 30;
 const spanDaysMax = 366;
 const spanDaysDefault = 30;
 const dayMs = 86_400_000;
@@ -26,19 +29,23 @@ export function registerJudging(app: App, { db, reader }: Deps & { reader: Trace
     {
       schema: {
         ...schema,
-        summary: "List the judge calls of a run, oldest first",
-        response: { 200: z.object({ items: z.array(JudgeCall) }) },
+        summary: "List the judge calls of a run, in the order in which they ended",
+        querystring: PageQuery.extend({
+          limit: queryNumber(z.number().int().min(1).max(callsMax)).prefault(callsMax),
+        }),
+        response: { 200: pageSchema(JudgeCall) },
       },
     },
-    async ({ params: { id } }) => {
-      const calls = await listJudgeCalls(db, id);
+    async ({ params: { id }, query: { cursor, limit } }) => {
+      const rows = await listJudgeCalls(db, id, { after: cursor, rowsMax: limit + 1 });
+      const { items: calls, nextCursor } = pageOf(rows, { limit });
       const redactions = await redactionsOfRun({ db, reader }, id, calls);
       const items = calls.map((call, at) => ({
         ...call,
         ...redactions[at]!,
         startedAt: call.startedAt.toISOString(),
       }));
-      return { items };
+      return { items, nextCursor };
     },
   );
 

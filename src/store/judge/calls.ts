@@ -4,6 +4,7 @@ import type { JudgeCall } from "../../model/judge/call.ts";
 import type { JudgeUse } from "../../model/judge/use.ts";
 import { isUuid } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
+import { oldest } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { placeOf } from "../scale/places.ts";
 
@@ -151,18 +152,19 @@ type Said = Pick<JudgeCall, "instructions" | "material" | "answer">;
 /** `costUsd` is null if the price is unknown. */
 export type KeptCall = Omit<JudgeCall, "startedAt"> & { id: string; startedAt: Date; costUsd: number | null };
 
-/** A run that waited for the judge many times has a few dozen. */
-const shownMax = 500;
-
-/** A run's calls with their texts, oldest first. */
-export async function listJudgeCalls(db: Database, runId: string): Promise<KeptCall[]> {
+/** A run's calls with their texts, in the order in which they ended, after the one with the id `after`. */
+export async function listJudgeCalls(
+  db: Database,
+  runId: string,
+  { after = oldest, rowsMax }: { after?: string | undefined; rowsMax: number } = { rowsMax: 50 },
+): Promise<KeptCall[]> {
   const { rows } = await db.pool.query<Omit<KeptCall, keyof Said> & { detail: Buffer }>({
     name: "judge-calls-of-run",
     text: `select id, kind, started_at as "startedAt", ms, provider, model, prompt_version as "promptVersion", mode,
         state, reason, input_tokens as "inputTokens", output_tokens as "outputTokens",
         tokens_estimated as "tokensEstimated", cost_usd as "costUsd", detail
-      from judge_calls where run_id = $1 order by started_at, id limit $2`,
-    values: [runId, shownMax],
+      from judge_calls where run_id = $1 and id > $3 order by id limit $2`,
+    values: [runId, rowsMax, after],
   });
   return rows.map(({ detail, ...call }) => ({
     ...call,

@@ -72,6 +72,10 @@ test("a run shows its calls in full and their sums, and an agent its usage by da
       ["semantic", "ok", null, input / 2_000],
     ],
   );
+  const first = await service.client.read(`/api/runs/${run.id}/calls?limit=1`);
+  const second = await service.client.read(`/api/runs/${run.id}/calls?limit=1&cursor=${first.nextCursor}`);
+  assert.deepEqual([...first.items, ...second.items], body.items);
+  assert.deepEqual([second.nextCursor, body.nextCursor], [null, null]);
   assert.equal(body.items[0]!.instructions, judge.requests[0]!.instructions);
   assert.equal(body.items[0]!.material, judge.requests[0]!.material);
   const { labels } = JSON.parse(body.items[0]!.answer!);
@@ -100,7 +104,7 @@ test("the same conversation costs nothing the second time, and its run has no ca
   assert.deepEqual([runs[0]!.verdict, runs[0]!.judging, judge.requests.length], ["passed", null, asked]);
   assert.equal((runs[0]!.results[0]!.checks[0]!.actual as SemanticActual).cached, true);
   assert.deepEqual(await service.client.read(`/api/runs/${runs[0]!.id}/calls`), {
-    items: [],
+    ...{ items: [], nextCursor: null },
   });
 });
 

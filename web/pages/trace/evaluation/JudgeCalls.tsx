@@ -1,6 +1,6 @@
 // The judge calls of a run: time, result, cost, and the prompt and answer on demand.
 
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
 import type { JudgeUseSum, RunDetail } from "../../../../src/http/traces/run-schemas.ts";
@@ -16,7 +16,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { Copy } from "../../../ui/Copy.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
-import { Loaded } from "../../../ui/State.tsx";
+import { Loaded, MorePages } from "../../../ui/State.tsx";
 import { modes, providers } from "../../project/providers.ts";
 import { Long } from "./Value.tsx";
 
@@ -55,7 +55,7 @@ function sumText(sum: JudgeUseSum): string {
 }
 
 function Calls({ run, count }: { run: JudgedRun; count: number }) {
-  const query = useQuery(judgeCallsQuery(run.id, count));
+  const query = useInfiniteQuery(judgeCallsQuery(run.id, count));
   const [shown, setShown] = useState<JudgeCall>();
   return (
     <Loaded query={query}>
@@ -69,6 +69,7 @@ function Calls({ run, count }: { run: JudgedRun; count: number }) {
               </li>
             ))}
           </ol>
+          <MorePages query={query} />
           {shown && <CallDialog call={shown} onClose={() => setShown(undefined)} />}
         </>
       )}
