@@ -15,6 +15,7 @@ import { registerHealth } from "./health.ts";
 import { registerIngestionLog } from "./ingestion/log.ts";
 import { registerPublic } from "./ingestion/public.ts";
 import { registerSampleTrace } from "./ingestion/sample-trace.ts";
+import { registerAgreement } from "./judge/agreement.ts";
 import { registerJudging } from "./judge/calls.ts";
 import { registerJudgeConnections } from "./judge/connections.ts";
 import { registerJudge } from "./judge/environment.ts";
@@ -75,6 +76,7 @@ export const resources = [
   registerRuns,
   registerJudging,
   registerLabels,
+  registerAgreement,
   registerLabelTrials,
   registerOutages,
   registerIngestionLog,

@@ -1,6 +1,8 @@
 // Cache keys of questions: a hash of everything that the judge's answer depends on.
 import { createHash } from "node:crypto";
 import type { JudgeProvider, ReplyPart } from "../model/judge/call.ts";
+import type { SemanticQuestion } from "../model/judge/judge.ts";
+import type { LabelQuestion } from "../model/judge/label.ts";
 import { type EarlierMessages, itemsLeftOut, type Material } from "../model/judge/material.ts";
 import type { Bounded } from "../model/judge/prompt-bounds.ts";
 import { oncePerText } from "../model/once-per-text.ts";
@@ -80,6 +82,15 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
     },
     ofClass: (criterion: string): QuestionKey => hash(["classify", ...shared, criterion]),
   };
+}
+
+/** The same for whatever trace asks it: of the first vote on each criterion, or of the scenario. */
+export function keyOfLabeled(question: LabelQuestion, identity: JudgeIdentity): QuestionKey {
+  const keys = keysFor(identity);
+  if (question.kind === "scenario") return keys.ofScenario(question);
+  const ofCheck = ({ criteria, response, ...asked }: SemanticQuestion) =>
+    criteria.map(criterion => keys.ofCriterion({ ...asked, criterion, reply: response, vote: 1 }));
+  return hash(question.questions.flatMap(ofCheck));
 }
 
 /** Of what is shown, and not of where it is: the same conversation in another trace gets the same answer. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as accounts from "../../src/http/accounts/schemas.ts";
 import * as alerts from "../../src/http/alerts/schemas.ts";
 import * as ingestion from "../../src/http/ingestion/schemas.ts";
+import * as agreement from "../../src/http/judge/agreement-schemas.ts";
 import * as labels from "../../src/http/judge/label-schemas.ts";
 import * as judge from "../../src/http/judge/schemas.ts";
 import * as privacy from "../../src/http/privacy-schemas.ts";
@@ -97,7 +98,7 @@ export const answers = {
   "/api/projects": { GET: pageOf(projects.Project), POST: projects.Project },
   "/api/projects/:id": { GET: projects.Project, PATCH: projects.Project },
   "/api/projects/:id/agents": { GET: pageOf(projects.Agent), POST: projects.Agent },
-  "/api/projects/:id/agreement": { GET: labels.JudgeAgreement },
+  "/api/projects/:id/agreement": { GET: agreement.JudgeAgreement },
   "/api/projects/:id/erasures": { POST: erasures.ErasureDetail, GET: pageOf(erasures.Erasure) },
   "/api/projects/:id/ingestion": { GET: pageOf(ingestion.IngestionMinute) },
   "/api/projects/:id/ingestion/summary": { GET: ingestion.IngestionSummary },

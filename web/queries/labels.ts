@@ -1,6 +1,7 @@
 // Queries for labels of the judge's answers, and for how well it agrees with them.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { JudgeAgreement, Label, ListedLabel } from "../../src/http/judge/label-schemas.ts";
+import type { JudgeAgreement } from "../../src/http/judge/agreement-schemas.ts";
+import type { Label, ListedLabel } from "../../src/http/judge/label-schemas.ts";
 import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
@@ -19,15 +20,15 @@ export const agreementQuery = ({ projectId, ...scope }: LabelScope) =>
       read<JudgeAgreement>(`/api/projects/${projectId}/agreement?${queryOf(scope)}`, signal),
   });
 
-/** Newest first; `wrong`: only those that the judge does not agree with. */
-export const labelsQuery = ({ projectId, ...scope }: LabelScope, wrong: boolean) =>
+/** Newest first. `wrong`: those that the judge does not agree with; `disputed`: those that other people label differently. */
+export const labelsQuery = ({ projectId, ...scope }: LabelScope, which: "wrong" | "disputed") =>
   infiniteQueryOptions({
-    queryKey: ["labels", "list", projectId, scope, wrong],
+    queryKey: ["labels", "list", projectId, scope, which],
     initialPageParam: "",
     queryFn: ({ signal, pageParam }) => {
       const query = queryOf({
         ...scope,
-        agrees: wrong ? "false" : undefined,
+        ...(which === "wrong" ? { agrees: "false" } : { disputed: "true" }),
         cursor: pageParam || undefined,
       });
       return read<Page<ListedLabel>>(`/api/projects/${projectId}/labels?${query}`, signal);

@@ -1,4 +1,4 @@
-// The schemas of labels, and of how well the judge agrees with them.
+// The schemas of labels of the judge's answers.
 import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { judgeProviders } from "../../model/judge/call.ts";
@@ -7,10 +7,15 @@ import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Note, Time, typed } from "../schemas.ts";
 import { estimatedCalls } from "./schemas.ts";
 
-const Judged = z.enum(judgedAnswers);
-const Answer = z.enum(labelAnswers);
+export const Judged = z.enum(judgedAnswers);
+export const Answer = z.enum(labelAnswers);
 
-const judge = {
+export const LabelFilter = z.object({
+  agentId: Id.optional(),
+  testId: Id.optional(),
+});
+
+export const judge = {
   provider: z
     .enum(judgeProviders)
     .nullable()
@@ -36,6 +41,11 @@ const label = {
     .describe("Whether the judge was right. unsure counts as match; null: undecided."),
   note: z.string(),
   testVersion: z.number().nullable(),
+  createdBy: z
+    .object({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe("The account, one label of an answer each; null once that is deleted."),
+  disputed: z.boolean().describe("Whether somebody else labels the same answer differently."),
   ...judge,
   repeatable: z
     .boolean()
@@ -69,39 +79,6 @@ const input = {
 
 export const ListedLabel = z.object({ ...label, testName: z.string(), ...input }).meta({ id: "ListedLabel" });
 export type ListedLabel = z.output<typeof ListedLabel>;
-
-const agreement = {
-  labels: z.number().int().describe("Labels of decided answers."),
-  agreed: z.number().int(),
-  undecided: z
-    .number()
-    .int()
-    .describe("Labels of checks that the judge could not decide; they are not among `labels`."),
-  share: z.number().nullable().describe("Labels that the judge agrees with, 0 to 1; null without labels."),
-  low: z.number().nullable().describe("Lower end of the share's 95% interval (Wilson)."),
-  high: z.number().nullable().describe("Upper end."),
-  confusion: z
-    .array(z.object({ judged: Judged, answer: Answer, count: z.number().int() }))
-    .describe("Labels by what the judge said and what it should be."),
-};
-
-export const JudgeAgreement = z
-  .object({
-    ...agreement,
-    judges: z.array(z.object({ ...judge, ...agreement })),
-    tests: z.array(
-      z.object({
-        ...agreement,
-        testId: Id,
-        agentId: Id,
-        name: z.string(),
-        judges: z.array(z.object({ ...judge, ...agreement })),
-      }),
-    ),
-  })
-  .describe("For all labels, by judge, and by test case.")
-  .meta({ id: "JudgeAgreement" });
-export type JudgeAgreement = z.output<typeof JudgeAgreement>;
 
 export const LabelSet = z
   .object({

@@ -1,12 +1,11 @@
-// /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers, and its agreement.
+// /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers.
 
 import { z } from "zod";
-import { agreementOf, agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
+import { keyOfLabeled } from "../../judge/keys.ts";
+import { agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
 import {
-  type CountedLabels,
-  countLabels,
   deleteLabel,
   findJudgeOfRun,
   type LabelFilters,
@@ -24,21 +23,16 @@ import { findTraceSize } from "../../store/traces/read.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
+import { Flag, pageSchema, queryNumber } from "../schemas.ts";
 import { requireAccount } from "../signed-in.ts";
 import { type Judged, judgedIn } from "./label-question.ts";
-import { JudgeAgreement, Label, LabelBody, LabelSet, ListedLabel } from "./label-schemas.ts";
+import { Label, LabelBody, LabelFilter, LabelSet, ListedLabel } from "./label-schemas.ts";
 
 // The labels of larger traces count, but the judge cannot be asked the same again.
 const traceBytesMax = 32 * 1024 * 1024;
 /** A page of a set ends after this many characters. */
 const setLengthMax = 20_000_000;
 const setMax = 1_000;
-
-const Filters = z.object({
-  agentId: Id.optional(),
-  testId: Id.optional(),
-});
 
 const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
@@ -96,8 +90,9 @@ function registerLabelsOfProjects(app: App, db: Database): void {
         ...schema,
         summary: "List the labels of a project, newest first",
         querystring: PageQuery.extend({
-          ...Filters.shape,
+          ...LabelFilter.shape,
           agrees: Flag.optional().describe("Whether the judge was right."),
+          disputed: Flag.optional().describe("Whether somebody else labels the same answer differently."),
         }),
         response: { 200: pageSchema(ListedLabel) },
       },
@@ -118,27 +113,13 @@ function registerLabelsOfProjects(app: App, db: Database): void {
   );
 
   app.get(
-    "/api/projects/:id/agreement",
-    {
-      schema: {
-        ...schema,
-        summary: "Compare the judge's answers with the labels, by judge and by test case",
-        querystring: Filters,
-        response: { 200: JudgeAgreement },
-      },
-    },
-    async ({ params: { id: projectId }, query }) =>
-      agreementView(await countLabels(db, { projectId, ...query })),
-  );
-
-  app.get(
     "/api/projects/:id/labels/set",
     {
       schema: {
         ...schema,
         summary: "Export labels with what the judge was asked, as a set for the judge benchmark",
         querystring: PageQuery.extend({
-          ...Filters.shape,
+          ...LabelFilter.shape,
           limit: queryNumber(z.number().int().min(1).max(setMax)).prefault(setMax),
         }),
         response: { 200: LabelSet },
@@ -175,19 +156,28 @@ async function label(
     });
   }
   const by = judged.by ?? (await findJudgeOfRun(db, run.id)) ?? unknownJudge;
+  const question = await currentQuestion(deps, run, judged, checkId);
   return stillThere(
     await saveLabel(db, {
       ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
       ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
-      ...{ testVersion: judged.testVersion, ...by },
-      question: await currentQuestion(deps, run, judged, checkId),
-      createdBy,
+      ...{ testVersion: judged.testVersion, ...by, question, createdBy },
+      answerKey: question && answerKeyOf(question, run.agentId, by),
     }),
   );
 }
 
 /** Of an undecided check, once the calls of its run are deleted. */
 const unknownJudge: LabelJudge = { provider: null, model: "", promptVersion: "" };
+
+function answerKeyOf(
+  question: LabelQuestion,
+  agentId: string,
+  { provider, model, promptVersion }: LabelJudge,
+): string {
+  const identity = { projectId: agentId, promptVersion, provider: provider ?? "openai_compatible", model };
+  return keyOfLabeled(question, { ...identity, url: null });
+}
 
 /**
  * Null if the trace has changed since the run, or is too large. Of a manual run of several turns, too: the question would quote
@@ -253,28 +243,4 @@ async function setOf(
 
 function viewOf({ createdAt, updatedAt, ...row }: LabelRow): Label {
   return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
-}
-
-function agreementView(counts: CountedLabels[]): JudgeAgreement {
-  return {
-    ...agreementOf(countsOf(counts)),
-    judges: byJudge(counts),
-    tests: [...Map.groupBy(counts, ({ testId }) => testId).values()].map(ofTest => {
-      const { testId, agentId, testName: name } = ofTest[0]!;
-      return { testId, agentId, name, ...agreementOf(countsOf(ofTest)), judges: byJudge(ofTest) };
-    }),
-  };
-}
-
-function byJudge(counts: CountedLabels[]) {
-  const keyOf = ({ provider, model, promptVersion }: LabelJudge) =>
-    JSON.stringify([provider, model, promptVersion]);
-  return [...Map.groupBy(counts, keyOf).values()].map(ofJudge => {
-    const { provider, model, promptVersion } = ofJudge[0]!;
-    return { provider, model, promptVersion, ...agreementOf(countsOf(ofJudge)) };
-  });
-}
-
-function countsOf(counts: CountedLabels[]) {
-  return counts.map(({ judged, answer, count }) => ({ judged, answer, count }));
 }

@@ -1,6 +1,7 @@
 // The response schemas of insights: pass rates, durations and tokens over time.
 import { z } from "zod";
 import { Failing } from "../alerts/schemas.ts";
+import { CorrectedRate } from "../judge/agreement-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { PassRate } from "../test-cases/launch-schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
@@ -41,6 +42,9 @@ const Series = z.object({
   checkId: z.string().nullable(),
   name: z.string().nullable().describe("Name of the test."),
   points: z.array(Point),
+  corrected: CorrectedRate.nullish().describe(
+    "By check: the pass rate of all points, corrected for the judge's known errors; null without enough labels of the version of the test that gave all of these results.",
+  ),
 });
 export type Series = z.output<typeof Series>;
 

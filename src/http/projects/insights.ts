@@ -15,6 +15,7 @@ import {
 } from "../../store/runs/insights.ts";
 import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
+import { type AgreementDeps, correctedRates, keyOfCheck } from "../judge/agreement.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { tallyView } from "../tally.ts";
@@ -35,7 +36,8 @@ const InsightsQuery = SpanQuery.extend({
   testId: Id.optional().describe("By test or check: only this test."),
 });
 
-export function registerInsights(app: App, { db }: Deps): void {
+export function registerInsights(app: App, deps: Deps & AgreementDeps): void {
+  const { db } = deps;
   const tags = ["insights"];
   const params = z.object({ id: z.string() });
 
@@ -64,7 +66,10 @@ export function registerInsights(app: App, { db }: Deps): void {
       const points = await list(db, { agentId, testId: query.testId }, span, pointsMax + 1);
       if (points.length > pointsMax)
         throw tooManyPoints("Use days instead of hours, a shorter time range, or testId for one test.");
-      return { ...about, series: seriesOf(points) };
+      const series = seriesOf(points);
+      if (query.by === "test") return { ...about, series };
+      const rates = await correctedRates(deps, { agentId, testId: query.testId }, span);
+      return { ...about, series: series.map(one => ({ ...one, corrected: correctedOf(one, rates) })) };
     },
   );
 
@@ -195,4 +200,13 @@ function seriesOf(points: CountedPoint[]): Series[] {
     last.points.push({ at: at.toISOString(), ...tallyView(counts) });
   }
   return series;
+}
+
+/** Null where some of the results are of another version of the test. */
+function correctedOf(series: Series, rates: Awaited<ReturnType<typeof correctedRates>>): Series["corrected"] {
+  const rate = rates.get(keyOfCheck(series));
+  if (!rate) return null;
+  const sum = (outcome: "passed" | "failed") =>
+    series.points.reduce((total, { counts }) => total + counts[outcome], 0);
+  return sum("passed") === rate.passed && sum("failed") === rate.failed ? rate.corrected : null;
 }

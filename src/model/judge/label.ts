@@ -46,35 +46,89 @@ export function judgedCheck(
 
 export type LabelJudge = { provider: JudgeProvider | null } & Pick<JudgedBy, "model" | "promptVersion">;
 
-/** How many labels have this answer of the judge and this one of a person. */
+/** How many answers of the judge people label so. */
 export type LabelCount = { judged: JudgedAnswer; answer: LabelAnswer; count: number };
 
-export type Agreement = {
-  /** Of decided answers. */
-  labels: number;
-  agreed: number;
-  /** Labels of checks that the judge could not decide, which are in no share. */
-  undecided: number;
-  /** Of the labels, in 0..1, with its 95% interval (Wilson); null without labels. */
+/** `answer` null: as many people say one as the other. `disputed`: of the count, how many people label differently. */
+export type CountedAnswers = Omit<LabelCount, "answer"> & { answer: LabelAnswer | null; disputed: number };
+
+/** `count` of `of`, with its 95% interval (Wilson); null without any. */
+export type Share = {
+  count: number;
+  of: number;
   share: number | null;
   low: number | null;
   high: number | null;
-  confusion: LabelCount[];
 };
 
-export function agreementOf(counts: LabelCount[]): Agreement {
+/** Each answer of the judge counts once, by what most people say. */
+export type Agreement = {
+  /** Labeled answers that decided. */
+  labels: number;
+  agreed: number;
+  /** Labeled checks that the judge could not decide: they are in no share but `decidedShare`. */
+  undecided: number;
+  /** Answers that people label differently. Without a majority they are in no share. */
+  disputed: number;
+  /** In 0..1, of all that are labeled; null without labels. */
+  decidedShare: number | null;
+  confusion: LabelCount[];
+} & Pick<Share, "share" | "low" | "high">;
+
+/** Of those that should fail, the passes; of those that should pass, the failures. */
+export type CheckAgreement = Agreement & { falsePass: Share; falseFail: Share };
+
+/** Of those that should match, the others; of those that should not, the matches. */
+export type ScenarioAgreement = Agreement & { falseNoMatch: Share; falseMatch: Share };
+
+export function checkAgreement(counts: CountedAnswers[]): CheckAgreement {
+  const agreement = agreementOf(counts);
+  return {
+    ...agreement,
+    falsePass: wrongShare(agreement, "fail"),
+    falseFail: wrongShare(agreement, "pass"),
+  };
+}
+
+export function scenarioAgreement(counts: CountedAnswers[]): ScenarioAgreement {
+  const agreement = agreementOf(counts);
+  return {
+    ...agreement,
+    falseNoMatch: wrongShare(agreement, "match"),
+    falseMatch: wrongShare(agreement, "no_match"),
+  };
+}
+
+export function agreementOf(counts: CountedAnswers[]): Agreement {
   const sums = new Map<string, LabelCount>();
-  for (const one of counts) {
-    const key = `${one.judged} ${one.answer}`;
-    sums.set(key, { ...one, count: (sums.get(key)?.count ?? 0) + one.count });
+  for (const { judged, answer, count } of counts) {
+    if (answer === null) continue;
+    const key = `${judged} ${answer}`;
+    sums.set(key, { judged, answer, count: (sums.get(key)?.count ?? 0) + count });
   }
   const confusion = [...sums.values()];
-  const total = (of: LabelCount[]) => of.reduce((sum, { count }) => sum + count, 0);
   const decided = confusion.filter(({ judged }) => judged !== "undecided");
-  const labels = total(decided);
-  const undecided = total(confusion) - labels;
+  const [all, labels] = [total(confusion), total(decided)];
   const agreed = total(decided.filter(({ judged, answer }) => agrees(judged, answer)));
-  const about = { labels, agreed, undecided, confusion };
-  if (labels === 0) return { ...about, share: null, low: null, high: null };
-  return { ...about, share: agreed / labels, ...wilson(agreed / labels, labels) };
+  const { share, low, high } = shareOf(agreed, labels);
+  return {
+    ...{ labels, agreed, undecided: all - labels, confusion, share, low, high },
+    disputed: counts.reduce((sum, { disputed }) => sum + disputed, 0),
+    decidedShare: all === 0 ? null : labels / all,
+  };
+}
+
+/** Of the decided answers that should be this one, those that are not. */
+function wrongShare({ confusion }: Agreement, should: LabelAnswer): Share {
+  const decided = confusion.filter(({ judged, answer }) => answer === should && judged !== "undecided");
+  return shareOf(total(decided.filter(({ judged, answer }) => !agrees(judged, answer))), total(decided));
+}
+
+export function shareOf(count: number, of: number): Share {
+  if (of === 0) return { count, of, share: null, low: null, high: null };
+  return { count, of, share: count / of, ...wilson(count / of, of) };
+}
+
+function total(counts: LabelCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,13 +1,7 @@
-// Labels that people give to the judge's answers: saved, listed, counted, and read with what the judge was asked.
+// Labels that people give to the judge's answers: saved, listed, and read with what the judge was asked.
 
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type {
-  JudgedAnswer,
-  LabelAnswer,
-  LabelCount,
-  LabelJudge,
-  LabelQuestion,
-} from "../../model/judge/label.ts";
+import type { JudgedAnswer, LabelAnswer, LabelJudge, LabelQuestion } from "../../model/judge/label.ts";
 import type { PlacesOfRule } from "../../model/redaction.ts";
 import { placesWithin, readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { Database } from "../db.ts";
@@ -15,6 +9,8 @@ import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
 import { placeOf } from "../scale/places.ts";
 import { rowsOfAgents } from "../scale/rows-of-agents.ts";
+
+export type Person = { id: string; name: string };
 
 export type LabelRow = {
   id: string;
@@ -30,6 +26,10 @@ export type LabelRow = {
   agrees: boolean | null;
   note: string;
   testVersion: number | null;
+  /** Null: the account was deleted. */
+  createdBy: Person | null;
+  /** Whether somebody else labels the same answer differently. */
+  disputed: boolean;
   /** Whether the judge can be asked the same again. */
   repeatable: boolean;
   createdAt: Date;
@@ -43,20 +43,44 @@ export type ListedLabel = LabelRow & {
   userInputRedactions: PlacesOfRule[];
 };
 
-export type NewLabel = Omit<LabelRow, "id" | "repeatable" | "createdAt" | "updatedAt"> & {
+export type NewLabel = Omit<
+  LabelRow,
+  "id" | "repeatable" | "disputed" | "createdBy" | "createdAt" | "updatedAt"
+> & {
   question: LabelQuestion | null;
+  /** The same for all traces that this answer of the judge is about; absent or null: it is about this run alone. */
+  answerKey?: string | null;
   createdBy: string;
 };
 
-/** For a query over `labels l`. */
+/** Whether labels `l` and `o` are about the same answer: the cache gives one to every trace that asks the same. */
+export const sameAnswer = `o.agent_id = l.agent_id and o.test_id = l.test_id and o.answer_key = l.answer_key
+  and o.judged = l.judged and o.test_version is not distinct from l.test_version
+  and o.check_id is not distinct from l.check_id and o.provider is not distinct from l.provider
+  and o.model = l.model and o.prompt_version = l.prompt_version`;
+
 const columns = `l.id, l.agent_id as "agentId", l.test_id as "testId", l.trace_id as "traceId", l.run_id as "runId",
   l.check_id as "checkId", l.judged, l.answer, l.agrees, l.note, l.test_version as "testVersion", l.provider, l.model,
   l.prompt_version as "promptVersion", l.question is not null as repeatable, l.created_at as "createdAt",
-  l.updated_at as "updatedAt"`;
+  l.updated_at as "updatedAt", m.id as "makerId", m.name as "makerName", other.disputed`;
 
-/** Changes the label if there is one. Undefined if the trace, the run or the test was deleted. */
+const labelsWithPeople = `labels l left join accounts m on m.id = l.created_by
+  cross join lateral (
+    select exists (
+      select from labels o where ${sameAnswer} and o.created_by is distinct from l.created_by and o.answer <> l.answer
+    ) as disputed
+  ) other`;
+
+type StoredLabel = Omit<LabelRow, "createdBy"> & { makerId: string | null; makerName: string | null };
+
+function labelOf<Row extends StoredLabel>({ makerId, makerName, ...row }: Row) {
+  return { ...row, createdBy: makerId === null ? null : { id: makerId, name: makerName ?? "" } };
+}
+
+/** Changes this person's label if there is one. Undefined if the trace, the run or the test was deleted. */
 export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow | undefined> {
-  const { rows } = await (await placeOf(db, label.agentId)).pool.query<LabelRow>({
+  const { pool } = await placeOf(db, label.agentId);
+  const { rows } = await pool.query<{ id: string }>({
     name: "save-label",
     text: `with known as (
         select t.content is not distinct from 'forgotten' as is_forgotten from traces t
@@ -65,13 +89,14 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
         where t.id = $3 and t.agent_id = $1 for key share of t, c
       )
       insert into labels as l (id, agent_id, test_id, trace_id, run_id, check_id, judged, answer, agrees, note,
-          test_version, provider, model, prompt_version, question, created_by)
-        select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when not is_forgotten then $14::bytea end, $15
+          test_version, provider, model, prompt_version, question, answer_key, created_by)
+        select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when not is_forgotten then $14::bytea end,
+          $17, $15
         from known
-      on conflict (agent_id, run_id, test_id, check_id) do update set answer = excluded.answer, agrees = excluded.agrees,
-        note = excluded.note, question = coalesce(l.question, excluded.question), created_by = excluded.created_by,
+      on conflict (agent_id, run_id, test_id, check_id, created_by) do update set answer = excluded.answer,
+        agrees = excluded.agrees, note = excluded.note, question = coalesce(l.question, excluded.question),
         updated_at = now()
-      returning ${columns}`,
+      returning l.id`,
     values: [
       label.agentId,
       label.testId,
@@ -89,9 +114,16 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
       label.question && zstdCompressSync(JSON.stringify(label.question)),
       label.createdBy,
       newId(),
+      label.answerKey ?? label.runId,
     ],
   });
-  return rows[0];
+  if (!rows[0]) return undefined;
+  const saved = await pool.query<StoredLabel>({
+    name: "label",
+    text: `select ${columns} from ${labelsWithPeople} where l.agent_id = $1 and l.id = $2`,
+    values: [label.agentId, rows[0].id],
+  });
+  return saved.rows[0] && labelOf(saved.rows[0]);
 }
 
 export async function deleteLabel(db: Database, id: string): Promise<void> {
@@ -99,12 +131,12 @@ export async function deleteLabel(db: Database, id: string): Promise<void> {
 }
 
 export async function listLabelsOfRun(db: Database, runId: string): Promise<LabelRow[]> {
-  const { rows } = await db.pool.query<LabelRow>({
+  const { rows } = await db.pool.query<StoredLabel>({
     name: "labels-of-run",
-    text: `select ${columns} from labels l where l.run_id = $1 order by l.id`,
+    text: `select ${columns} from ${labelsWithPeople} where l.run_id = $1 order by l.id`,
     values: [runId],
   });
-  return rows;
+  return rows.map(labelOf);
 }
 
 /** Absent: any. */
@@ -113,18 +145,19 @@ export type LabelFilters = {
   agentId?: string | undefined;
   testId?: string | undefined;
   agrees?: boolean | undefined;
-  repeatable?: boolean | undefined;
+  disputed?: boolean | undefined;
+  /** Those that the judge can be asked again, of each answer the newest. */
+  askable?: true;
 };
 
-const filtered = `a.project_id = $1 and ($2::uuid is null or l.agent_id = $2) and ($3::uuid is null or l.test_id = $3)
-  and ($4::boolean is null or l.agrees = $4) and ($5::boolean is null or (l.question is not null) = $5)`;
+export const filtered = `a.project_id = $1 and ($2::uuid is null or l.agent_id = $2) and ($3::uuid is null or l.test_id = $3)`;
 
-function valuesOf({ projectId, agentId, testId, agrees, repeatable }: LabelFilters): unknown[] {
-  return [projectId, agentId ?? null, testId ?? null, agrees ?? null, repeatable ?? null];
+export function valuesOf({ projectId, agentId, testId }: LabelFilters): unknown[] {
+  return [projectId, agentId ?? null, testId ?? null];
 }
 
 /** The agents whose labels these filters may find. */
-function agentsOf({ projectId, agentId, testId }: LabelFilters) {
+export function agentsOf({ projectId, agentId, testId }: LabelFilters) {
   return {
     name: "agents-of-labels",
     text: `select id as "agentId", name from agents where project_id = $1 and ($2::uuid is null or id = $2)
@@ -141,19 +174,26 @@ export async function listLabels(
   filters: LabelFilters,
   { before, rowsMax }: Listing,
 ): Promise<ListedLabel[]> {
-  type Row = Omit<ListedLabel, "userInputRedactions"> & { textRedactions: string | null };
+  type Row = StoredLabel & Pick<ListedLabel, "testName" | "userInput"> & { textRedactions: string | null };
   const rows = await rowsOfAgents<Row>(db, agentsOf(filters), {
     name: "labels",
     text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput",
         t.text_redactions as "textRedactions"
-      from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
+      from ${labelsWithPeople} join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
       join traces t on t.agent_id = l.agent_id and t.id = l.trace_id
-      where ${filtered} and l.id < $6 order by l.id desc limit $7`,
-    values: [...valuesOf(filters), before, rowsMax],
+      where ${filtered} and l.id < $4 and ($6::boolean is null or l.agrees = $6)
+        and ($7::boolean is null or other.disputed = $7) and (not $8::boolean or l.question is not null and not exists (
+          select from labels o where ${sameAnswer} and o.question is not null and o.id > l.id
+        ))
+      order by l.id desc limit $5`,
+    values: [
+      ...[...valuesOf(filters), before, rowsMax, filters.agrees ?? null, filters.disputed ?? null],
+      filters.askable === true,
+    ],
   });
   rows.sort((one, other) => (one.id < other.id ? 1 : -1));
   return rows.slice(0, rowsMax).map(({ textRedactions, ...label }) => ({
-    ...label,
+    ...labelOf(label),
     userInputRedactions: placesWithin(readTextRedactions(textRedactions).userInputRedactions, inputMax),
   }));
 }
@@ -163,13 +203,13 @@ export type LabelWithQuestion = ListedLabel & { question: LabelQuestion };
 /** `question` null: it, or the label, was deleted while the labels were read. */
 export type ReadLabel = LabelWithQuestion | (ListedLabel & { question: null });
 
-/** Those that can be asked again, newest first. Decompresses one at a time: a question quotes a conversation. */
+/** Those that can be asked again, newest first, one for each answer. Decompresses one at a time: a question quotes a conversation. */
 export async function* readQuestions(
   db: Database,
-  filters: Omit<LabelFilters, "repeatable">,
+  filters: LabelFilters,
   { before, rowsMax }: Listing,
 ): AsyncGenerator<ReadLabel> {
-  const listed = await listLabels(db, { ...filters, repeatable: true }, { before, rowsMax });
+  const listed = await listLabels(db, { ...filters, askable: true }, { before, rowsMax });
   for (const label of listed) {
     const { rows } = await (await placeOf(db, label.agentId)).pool.query<{ question: Buffer }>({
       name: "label-question",
@@ -180,23 +220,6 @@ export async function* readQuestions(
       rows[0] && (JSON.parse(zstdDecompressSync(rows[0].question).toString()) as LabelQuestion);
     yield { ...label, question: question ?? null };
   }
-}
-
-/** Of each test and judge, the latest first. */
-export type CountedLabels = LabelCount & LabelJudge & { agentId: string; testId: string; testName: string };
-
-export async function countLabels(db: Database, filters: LabelFilters): Promise<CountedLabels[]> {
-  const rows = await rowsOfAgents<CountedLabels & { latestAt: Date }>(db, agentsOf(filters), {
-    name: "count-labels",
-    text: `select l.agent_id as "agentId", l.test_id as "testId", c.name as "testName", l.provider, l.model,
-        l.prompt_version as "promptVersion", l.judged, l.answer, count(*)::int as count, max(l.created_at) as "latestAt"
-      from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
-      where ${filtered}
-      group by l.agent_id, l.test_id, c.name, l.provider, l.model, l.prompt_version, l.judged, l.answer
-      order by "latestAt" desc`,
-    values: valuesOf(filters),
-  });
-  return rows.sort((one, other) => other.latestAt.getTime() - one.latestAt.getTime());
 }
 
 /** The judge of the run's calls: the results of undecided checks do not say it. */

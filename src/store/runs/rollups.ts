@@ -52,7 +52,13 @@ type TestHour = Tally & {
   ran: boolean;
 };
 type TestVersion = Tally & { agent_id: string; test_id: string; version: number; ran: boolean };
-type CheckHour = Counts & { agent_id: string; test_id: string; check_id: string; hour: Date };
+type CheckHour = Counts & {
+  agent_id: string;
+  test_id: string;
+  check_id: string;
+  hour: Date;
+  version: number;
+};
 
 // Deleted agents and tests are not counted; the others are locked until the commit. Each lateral lookup uses the primary
 // key, whatever the statistics of the table.
@@ -106,11 +112,12 @@ with agent as (
   on conflict (agent_id, test_id, version) do update set ${ifRan("test_versions", "last_run_at")},
     ${added("test_versions")}
 )
-insert into check_hours (agent_id, test_id, check_id, hour, ${outcomes})
-select agent_id, test_id, check_id, hour, ${outcomes}
-from json_to_recordset($3) as item (agent_id uuid, test_id uuid, check_id text, hour timestamptz, ${typed(outcomes)})
+insert into check_hours (agent_id, test_id, check_id, hour, version, ${outcomes})
+select agent_id, test_id, check_id, hour, version, ${outcomes}
+from json_to_recordset($3)
+    as item (agent_id uuid, test_id uuid, check_id text, hour timestamptz, version int, ${typed(outcomes)})
   cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-on conflict (agent_id, test_id, check_id, hour) do update set ${added("check_hours", outcomes)}`;
+on conflict (agent_id, test_id, check_id, hour, version) do update set ${added("check_hours", outcomes)}`;
 
 /** Call it last in the transaction that completes the runs: others that count in the same hour wait for its commit. */
 export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Promise<void> {
@@ -141,12 +148,14 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
       for (const kind of tally) row[kind] += counts[kind];
       row.ran ||= ran;
     }
-    for (const [id, counts] of one.checks) {
-      const check_id = storable(id);
-      const row = entry(checks, `${key} ${check_id}`, () => ({
-        ...{ ...nothing, agent_id, test_id, check_id, hour },
-      }));
-      for (const outcome of outcomes) row[outcome] += counts[outcome];
+    for (const [version, counted] of one.checks) {
+      for (const [id, counts] of counted) {
+        const check_id = storable(id);
+        const row = entry(checks, `${key} ${version} ${check_id}`, () => ({
+          ...{ ...nothing, agent_id, test_id, check_id, hour, version },
+        }));
+        for (const outcome of outcomes) row[outcome] += counts[outcome];
+      }
     }
   }
   await client.query({

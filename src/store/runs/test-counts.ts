@@ -16,7 +16,8 @@ type OfTest = {
   lastFullyEvaluated: boolean;
   ran: boolean;
   versions: Map<number, Tally & { ran: boolean }>;
-  checks: Map<string, Counts>;
+  /** By version of the test; 0: not known. */
+  checks: Map<number, Map<string, Counts>>;
 };
 
 // By hour first: a text of both for each result would take longer than counting it.
@@ -55,7 +56,8 @@ function addResults(
       version[counted] += by;
       version.ran ||= ran;
     }
-    for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome] += by;
+    const ofVersion = entry(test.checks, testVersion ?? 0, () => new Map<string, Counts>());
+    for (const { id, outcome } of checks) entry(ofVersion, id, zero)[outcome] += by;
   }
 }
 

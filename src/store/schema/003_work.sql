@@ -398,7 +398,9 @@ create table check_hours (
   failed integer not null,
   skipped integer not null,
   missing_instrumentation integer not null,
-  primary key (agent_id, test_id, check_id, hour),
+  -- Of the test; 0: not known.
+  version integer not null default 1,
+  primary key (agent_id, test_id, check_id, hour, version),
   constraint check_hours_test_fkey foreign key (agent_id, test_id) references test_cases (agent_id, id) on delete cascade
 ) with (fillfactor = 50);
 
@@ -440,16 +442,19 @@ create table labels (
   model text not null,
   prompt_version text not null,
   question bytea,
+  -- The same for each trace that the same answer of the judge is about: a hash of what it was asked. Null: of this run alone.
+  answer_key text,
   -- The account's id; it stays when the account is gone.
   created_by text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (agent_id, id),
-  constraint labels_of_result unique nulls not distinct (agent_id, run_id, test_id, check_id)
+  constraint labels_of_result unique nulls not distinct (agent_id, run_id, test_id, check_id, created_by)
 );
 alter table labels alter column question set storage external;
 create index labels_id on labels (id);
 create index labels_test on labels (test_id, id desc);
+create index labels_answer on labels (test_id, answer_key);
 create index labels_trace on labels (trace_id);
 create index labels_run on labels (run_id);
 

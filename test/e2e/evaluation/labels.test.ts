@@ -83,13 +83,20 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
     .getByRole("navigation", { name: "Project settings" })
     .getByRole("link", { name: "Labels" })
     .click();
-  await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 9–91%).").waitFor();
-  const cell = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Pass/ });
+  const checks = page.getByRole("region", { name: "Semantic checks" });
+  await checks.getByText("The judge agrees with people on 0 of 1 answer: 0% (95% interval 0–79%).").waitFor();
+  await checks.getByText("False passes: 1 of 1 (21–100%) that should fail.").waitFor();
+  await page
+    .getByRole("region", { name: "Scenario matches" })
+    .getByText("The judge agrees with people on 1 of 1 answer: 100% (95% interval 21–100%).")
+    .waitFor();
+  const matrix = checks.getByRole("table", { name: /what they should be$/ });
+  const cell = matrix.getByRole("row", { name: /^Pass/ });
   await eventually(async () =>
     assert.deepEqual(await cell.getByRole("cell").allTextContents(), ["0, right", "1, wrong"]),
   );
-  await page.getByText("The judge could not decide 1 labeled check.").waitFor();
-  const open = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Undecided/ });
+  await checks.getByText("The judge could not decide 1 of 2 labeled checks.").waitFor();
+  const open = matrix.getByRole("row", { name: /^Undecided/ });
   await eventually(async () =>
     assert.deepEqual(await open.getByRole("cell").allTextContents(), ["0, undecided", "1, undecided"]),
   );
@@ -100,7 +107,7 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByRole("table", { name: "Agreement by test case" }).getByRole("link").click();
+  await checks.getByRole("table", { name: "Semantic checks by test case" }).getByRole("link").first().click();
   await page.getByRole("heading", { name: "Names dates" }).waitFor();
   await wrong.getByRole("link").click();
   await pressed(page, check, "Wrong: it should fail");

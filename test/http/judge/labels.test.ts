@@ -1,8 +1,10 @@
 // Labels of the judge's answers over the API: saved, changed, deleted, compared by judge and test, and exported.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import pg from "pg";
 import { tryLabels as tryLabelsWith } from "../../../src/editor/try-labels.ts";
+import type { VerdictWord } from "../../../src/model/judge/call.ts";
 import { systemClock } from "../../../src/remote/clock.ts";
 import { deleteLabel } from "../../../src/store/judge/labels.ts";
 import { sendJson, startAgentServer } from "../../support/agent-server.ts";
@@ -38,6 +40,11 @@ async function evaluated(reply?: string) {
 const put = async <S extends number = 200>(runId: string, body: object, status = 200 as S) =>
   (await service.client.put(`/api/runs/${runId}/labels`, body).expect(status)).body;
 
+async function me() {
+  const { id, name } = (await service.client.read("/api/auth/get-session"))!.user;
+  return { id, name };
+}
+
 test("a label says what the judge said, by which judge and version, and can be changed and deleted", async () => {
   const { project, testId, traceId, runId } = await evaluated();
   const label = await put(runId, { testId, checkId: "judged", answer: "fail", note: " No date. " });
@@ -45,6 +52,7 @@ test("a label says what the judge said, by which judge and version, and can be c
   assert.deepEqual(rest, {
     ...{ agentId: project.agentId, testId, traceId, runId, checkId: "judged" },
     ...{ judged: "pass", answer: "fail", agrees: false, note: "No date.", testVersion: 1, repeatable: true },
+    ...{ createdBy: await me(), disputed: false },
     ...{ provider: "openai_compatible", model: "local-model" },
   });
   assert.ok(promptVersion && createdAt && updatedAt);
@@ -73,7 +81,24 @@ test("only what the judge decided can be labeled, by an answer of its kind", asy
   await put(runId, { testId, checkId: null, answer: "match", note: "x".repeat(2_001) }, 400);
 });
 
-test("agreement is counted by judge and by test, with its interval and confusion, and an unsure match is a match", async () => {
+const agreementOf = (project: JudgedProject, query = "" as `?${string}` | "") =>
+  service.client.read(`/api/projects/${project.projectId}/agreement${query}`);
+
+/** Traces that the judge is asked about anew, each with a label. */
+async function labeled(
+  project: JudgedProject,
+  testId: string,
+  labels: { answer: string; verdict?: VerdictWord }[],
+) {
+  for (const { answer, verdict = "met" } of labels) {
+    project.server.script = obliging({ verdict: () => verdict });
+    const traceId = await project.converse(`In Lyon, says ${randomUUID()}.`);
+    const [run] = (await project.judged(traceId)).runs;
+    await put(run!.id, { testId, checkId: "judged", answer });
+  }
+}
+
+test("agreement is counted for checks and scenarios apart, by judge and by test, with its interval", async () => {
   const { project, testId, runId } = await evaluated();
   project.server.script = obliging({ label: () => "unsure", verdict: () => "not_met" });
   const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
@@ -83,24 +108,26 @@ test("agreement is counted by judge and by test, with its interval and confusion
   await put(run!.id, { testId, checkId: null, answer: "match" });
   // As if another model had judged it; the service notices a new one within a second.
   await service.db.pool.query("update labels set model = 'other-model' where run_id = $1", [run!.id]);
-  const all = await service.client.read(`/api/projects/${project.projectId}/agreement`);
-  assert.deepEqual([all.labels, all.agreed, all.share], [4, 3, 0.75]);
-  assert.deepEqual([all.low!.toFixed(3), all.high!.toFixed(3)], ["0.301", "0.954"]);
+  const { checks, scenarios } = await agreementOf(project);
+  assert.deepEqual([checks.labels, checks.agreed, checks.share, checks.decidedShare], [2, 2, 1, 1]);
+  assert.deepEqual([scenarios.labels, scenarios.agreed, scenarios.share], [2, 1, 0.5]);
+  assert.deepEqual([scenarios.low!.toFixed(3), scenarios.high!.toFixed(3)], ["0.095", "0.905"]);
+  assert.deepEqual([scenarios.falseMatch.share, scenarios.falseNoMatch.share], [1, 0]);
   assert.deepEqual(
-    all.judges.map(judge => [judge.model, judge.agreed, judge.labels]),
+    scenarios.judges.map(judge => [judge.model, judge.agreed, judge.labels]),
     [
-      ["other-model", 2, 2],
-      ["local-model", 1, 2],
+      ["other-model", 1, 1],
+      ["local-model", 0, 1],
     ],
   );
   assert.deepEqual(
-    all.tests.map(one => [one.testId, one.labels, one.judges.length]),
-    [[testId, 4, 2]],
+    checks.tests.map(one => [one.testId, one.testVersion, one.checkId, one.labels]),
+    [[testId, 1, "judged", 2]],
   );
-  assert.deepEqual(
-    all.confusion.map(({ judged, answer, count }) => `${judged} ${answer} ${count}`).toSorted(),
-    ["fail fail 1", "match no_match 1", "pass pass 1", "unsure match 1"],
-  );
+  const confusionOf = ({ confusion }: Pick<typeof checks, "confusion">) =>
+    confusion.map(({ judged, answer, count }) => `${judged} ${answer} ${count}`).toSorted();
+  assert.deepEqual(confusionOf(checks), ["fail fail 1", "pass pass 1"]);
+  assert.deepEqual(confusionOf(scenarios), ["match no_match 1", "unsure match 1"]);
   const wrong = await service.client.read(
     `/api/projects/${project.projectId}/labels?agrees=false&testId=${testId}`,
   );
@@ -108,8 +135,98 @@ test("agreement is counted by judge and by test, with its interval and confusion
     wrong.items.map(item => [item.runId, item.checkId, item.userInput]),
     [[runId, null, userInput]],
   );
-  const none = await service.client.read(`/api/projects/${project.projectId}/agreement?agentId=${testId}`);
-  assert.deepEqual([none.labels, none.share, none.tests], [0, null, []]);
+  const none = await agreementOf(project, `?agentId=${testId}`);
+  assert.deepEqual([none.checks.labels, none.checks.share, none.scenarios.tests], [0, null, []]);
+});
+
+test("an answer that traces got from the cache counts once; an edited test's answers are counted apart", async () => {
+  const { project, testId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "judged", answer: "pass" });
+  const runOf = async () => (await project.judged(await project.converse())).runs[0]!.id;
+  const [again, third] = [await runOf(), await runOf()];
+  await put(again, { testId, checkId: "judged", answer: "fail" });
+  await put(third, { testId, checkId: null, answer: "match" });
+  // The latest label of this person counts.
+  assert.deepEqual((await agreementOf(project)).checks.confusion, [
+    { judged: "pass", answer: "fail", count: 1 },
+  ]);
+  await put(third, { testId, checkId: "judged", answer: "pass" });
+  const { checks } = await agreementOf(project);
+  assert.deepEqual([checks.labels, checks.agreed, checks.disputed], [1, 1, 0]);
+  assert.equal((await setOf(project)).labels.length, 2);
+
+  const assertions = [plain, { ...semantic, criteria: "Says when it arrives." }];
+  await service.client.patch(`/api/tests/${testId}`, { assertions }).expect(200);
+  const edited = await runOf();
+  await put(edited, { testId, checkId: "judged", answer: "pass" });
+  assert.deepEqual(
+    (await agreementOf(project)).checks.tests.map(one => [one.testVersion, one.labels]),
+    [
+      [2, 1],
+      [1, 1],
+    ],
+  );
+});
+
+test("several people label an answer: the majority counts, a tie counts nowhere, and both show that they disagree", async () => {
+  const { project, testId, runId } = await evaluated();
+  const body = { testId, checkId: "judged" };
+  const mine = await put(runId, { ...body, answer: "pass" });
+  const asSomebody = async (name: string, answer: "pass" | "fail") => {
+    const { accountId } = await service.signUp();
+    await service.db.pool.query("update accounts set name = $2 where id = $1", [accountId, name]);
+    const { rows } = await service.db.pool.query(
+      `insert into labels select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'created_by', $2::text,
+        'answer', $3::text, 'agrees', $3::text = judged))).* from labels l where id = $1 returning id`,
+      [mine.id, accountId, answer],
+    );
+    return rows[0].id as string;
+  };
+  const ann = await asSomebody("Ann", "fail");
+  const tied = (await agreementOf(project)).checks;
+  assert.deepEqual([tied.labels, tied.disputed, tied.confusion], [0, 1, []]);
+  const { items } = await service.client.read(`/api/runs/${runId}/labels`);
+  assert.deepEqual(
+    items.map(({ createdBy, answer, disputed }) => [createdBy?.name, answer, disputed]).toSorted(),
+    [
+      ["Ann", "fail", true],
+      [(await me()).name, "pass", true],
+    ].toSorted(),
+  );
+  const changed = await put(runId, { ...body, answer: "pass", note: "Still." });
+  assert.deepEqual([changed.id, changed.disputed], [mine.id, true]);
+  await asSomebody("Bea", "pass");
+  const decided = (await agreementOf(project)).checks;
+  assert.deepEqual([decided.labels, decided.agreed, decided.disputed], [1, 1, 1]);
+  const disputed = await service.client.read(`/api/projects/${project.projectId}/labels?disputed=true`);
+  assert.equal(disputed.items.length, 3);
+  await service.client.delete(`/api/labels/${ann}`).expect(204);
+  assert.equal((await agreementOf(project)).checks.disputed, 0);
+});
+
+test("from ten labels of each answer, the live pass rate of a check is corrected for the present judge's errors", async () => {
+  const project = await openJudgedProject(service);
+  const testId = await project.test({ assertions: [semantic] });
+  const row = async () => (await agreementOf(project)).checks.tests[0]!;
+  const few = Array.from({ length: 9 }, () => ({ answer: "fail", verdict: "not_met" as const }));
+  const passes = Array.from({ length: 10 }, () => ({ answer: "pass" }));
+  await labeled(project, testId, [...few, ...passes]);
+  assert.deepEqual((await row()).passRate, {
+    ...{ passed: 10, failed: 9, rate: 10 / 19, corrected: null, uncorrected: "too_few_labels" },
+  });
+  await labeled(project, testId, [{ answer: "fail" }]);
+  const { falsePass, falseFail, passRate } = await row();
+  assert.deepEqual([falsePass.count, falsePass.of, falseFail.count, falseFail.of], [1, 10, 0, 10]);
+  const { corrected, ...rest } = passRate;
+  assert.deepEqual(rest, { passed: 11, failed: 9, rate: 11 / 20, uncorrected: null });
+  assert.equal(corrected!.rate.toFixed(3), "0.500");
+  assert.ok(corrected!.low < 0.4 && corrected!.high > 0.6);
+  const insights = `/api/agents/${project.agentId}/insights?by=check` as const;
+  assert.deepEqual((await service.client.read(insights)).series[0]!.corrected, corrected);
+  // Nothing is known of the errors of another judge.
+  await project.connect({ model: "another" });
+  assert.equal((await row()).passRate.uncorrected, "too_few_labels");
+  assert.equal((await service.client.read(insights)).series[0]!.corrected, null);
 });
 
 test("a check that the judge could not decide is labeled by what it should be, and counted apart", async () => {
@@ -120,8 +237,9 @@ test("a check that the judge could not decide is labeled by what it should be, a
   const label = await put(run!.id, { testId, checkId: "judged", answer: "fail" });
   assert.deepEqual([label.judged, label.agrees, label.repeatable], ["undecided", null, true]);
   assert.deepEqual([label.provider, label.model], ["openai_compatible", "local-model"]);
-  const all = await service.client.read(`/api/projects/${project.projectId}/agreement`);
-  assert.deepEqual([all.labels, all.agreed, all.undecided, all.judges.length], [1, 1, 1, 1]);
+  const { checks } = await agreementOf(project);
+  assert.deepEqual([checks.labels, checks.agreed, checks.undecided, checks.judges.length], [1, 1, 1, 1]);
+  assert.equal(checks.decidedShare, 0.5);
   const wrong = await service.client.read(`/api/projects/${project.projectId}/labels?agrees=false`);
   assert.deepEqual(wrong.items, []);
 
@@ -203,7 +321,7 @@ test("a set has what the judge was asked, in pages, and goes with the trace", as
   assert.equal(second.nextCursor, null);
   await service.client.delete(`/api/traces/${traceId}`).expect(204);
   assert.deepEqual((await setOf(project)).labels, []);
-  assert.equal((await service.client.read(`/api/projects/${project.projectId}/agreement`)).labels, 0);
+  assert.equal((await agreementOf(project)).checks.labels, 0);
 });
 
 test("a label on a trace that has changed since counts, but cannot be asked again", async () => {
@@ -212,7 +330,7 @@ test("a label on a trace that has changed since counts, but cannot be asked agai
   const label = await put(runId, { testId, checkId: "judged", answer: "pass" });
   assert.deepEqual([label.repeatable, traceId === label.traceId], [false, true]);
   assert.deepEqual((await setOf(project)).labels, []);
-  assert.equal((await service.client.read(`/api/projects/${project.projectId}/agreement`)).labels, 1);
+  assert.equal((await agreementOf(project)).checks.labels, 1);
 });
 
 const tryLabels = async <S extends number = 200>(project: JudgedProject, body: object, status = 200 as S) =>

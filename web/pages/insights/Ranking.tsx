@@ -6,7 +6,7 @@ import { useState } from "react";
 import type { Insights, Series } from "../../../src/http/projects/insights-schemas.ts";
 import type { Counts, Outcome } from "../../../src/model/run/outcome.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
-import { numberText } from "../../format.ts";
+import { intervalText, numberText, rateText } from "../../format.ts";
 import { checkTypes, notFullyEvaluated, outcomes } from "../../labels.ts";
 import { sumOf, sumOfOthers } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
@@ -76,6 +76,11 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
                 </td>
                 <td data-label="Pass rate" className="number">
                   <PassRateShort passed={counts.passed} of={counts.passed + counts.failed} />
+                  {series.corrected && (
+                    <span className="quiet small">
+                      {` Corrected: ${rateText(series.corrected.rate)} (${intervalText(series.corrected)})`}
+                    </span>
+                  )}
                 </td>
                 {shown.map(outcome => (
                   <td key={outcome} data-label={outcomes[outcome].text} className="number">

@@ -1,25 +1,14 @@
-// Confusion tables: what the judge said against what it should have said, for checks and for scenario matches.
+// A confusion table: what the judge said against what it should have said, for checks or for scenario matches.
 import type { JudgedAnswer, LabelAnswer, LabelCount } from "../../../src/model/judge/label.ts";
 import { numberText } from "../../format.ts";
 import { answerTexts } from "./agreement.ts";
 
-type Kind = { title: string; judged: JudgedAnswer[]; answers: LabelAnswer[] };
+type Kind = { judged: JudgedAnswer[]; answers: LabelAnswer[] };
 
 const kinds: Kind[] = [
-  { title: "Semantic checks", judged: ["pass", "fail", "undecided"], answers: ["pass", "fail"] },
-  { title: "Scenario matches", judged: ["match", "unsure", "no_match"], answers: ["match", "no_match"] },
+  { judged: ["pass", "fail", "undecided"], answers: ["pass", "fail"] },
+  { judged: ["match", "unsure", "no_match"], answers: ["match", "no_match"] },
 ];
-
-export function Confusion({ counts }: { counts: LabelCount[] }) {
-  const shown = kinds.filter(({ judged }) => counts.some(one => judged.includes(one.judged)));
-  return (
-    <div className="labels-confusion">
-      {shown.map(kind => (
-        <Table key={kind.title} kind={kind} counts={counts} />
-      ))}
-    </div>
-  );
-}
 
 /** An unsure scenario runs the test, as a match does. Null: the judge was neither right nor wrong. */
 function isRight(judged: JudgedAnswer, answer: LabelAnswer): boolean | null {
@@ -29,13 +18,16 @@ function isRight(judged: JudgedAnswer, answer: LabelAnswer): boolean | null {
 
 const rightTexts: Record<string, string> = { true: ", right", false: ", wrong", null: ", undecided" };
 
-function Table({ kind: { title, judged, answers }, counts }: { kind: Kind; counts: LabelCount[] }) {
+/** All counts are of one kind. */
+export function Confusion({ title, counts }: { title: string; counts: LabelCount[] }) {
+  const kind = kinds.find(({ judged }) => counts.some(one => judged.includes(one.judged)));
+  if (!kind) return null;
+  const { judged, answers } = kind;
   const countOf = (one: JudgedAnswer, answer: LabelAnswer) =>
     counts.find(count => count.judged === one && count.answer === answer)?.count ?? 0;
   const rows = judged.filter(one => one !== "undecided" || answers.some(answer => countOf(one, answer) > 0));
   return (
-    <section className="stack-tight" aria-label={title}>
-      <h3>{title}</h3>
+    <div className="labels-confusion">
       <table className="table labels-matrix">
         <caption className="unseen">{title}: the judge’s answers by what they should be</caption>
         <thead>
@@ -67,6 +59,6 @@ function Table({ kind: { title, judged, answers }, counts }: { kind: Kind; count
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }

@@ -1,14 +1,16 @@
-// Labels that the judge does not agree with: first those that hide a fault, then those that raise a false alarm.
+// Labels to look at: first those whose answers may hide a fault, then those that may raise a false alarm.
 import type { ListedLabel } from "../../../src/http/judge/label-schemas.ts";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { hidesFault, judgeText } from "./agreement.ts";
 import { LabelItem } from "./LabelItem.tsx";
 
-export function Disagreements({ labels, projectId }: { labels: ListedLabel[]; projectId: string }) {
+type DisagreementsProps = { labels: ListedLabel[]; projectId: string; name: string };
+
+export function Disagreements({ labels, projectId, name }: DisagreementsProps) {
   const isHiding = ({ judged }: ListedLabel) => hidesFault(judged);
   const sorted = [...labels.filter(isHiding), ...labels.filter(label => !isHiding(label))];
   return (
-    <ul className="labels-list" aria-label="Answers that people call wrong">
+    <ul className="labels-list" aria-label={name}>
       {sorted.map(label => (
         <LabelItem
           key={label.id}
@@ -24,6 +26,11 @@ export function Disagreements({ labels, projectId }: { labels: ListedLabel[]; pr
           <p className="quiet small">
             {judgeText(label)}
             {label.testVersion !== null && `, test version ${label.testVersion}`}
+            {label.createdBy && (
+              <>
+                , labeled by <bdi>{label.createdBy.name}</bdi>
+              </>
+            )}
           </p>
         </LabelItem>
       ))}

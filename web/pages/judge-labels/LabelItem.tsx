@@ -56,7 +56,7 @@ export function LabelItem({ label, projectId, aside, children }: LabelItemProps)
           </>
         )}
         , should be <strong>{answerTexts[answer]}</strong>
-        {!now && hidesFault(judged) && <span className="quiet"> (hides a fault)</span>}
+        {!now && judged !== answer && hidesFault(judged) && <span className="quiet"> (hides a fault)</span>}
       </p>
       {children}
     </li>

@@ -1,54 +1,63 @@
-// Agreement with people, one row per judge or per test case.
+// Agreement with people, one row per judge, or per version and check of a test.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { JudgeAgreement } from "../../../src/http/judge/label-schemas.ts";
+import type { CheckRow, JudgeAgreement } from "../../../src/http/judge/agreement-schemas.ts";
+import type { Agreement } from "../../../src/model/judge/label.ts";
 import { intervalText, numberText, rateText } from "../../format.ts";
-import { judgeText } from "./agreement.ts";
+import { PassRateShort } from "../../ui/PassRate.tsx";
+import { type Errors, judgeText, shareText, uncorrectedTexts } from "./agreement.ts";
 
-export function JudgeTable({ judges }: Pick<JudgeAgreement, "judges">) {
-  return (
-    <section className="stack-tight" aria-labelledby="labels-judges">
-      <h2 id="labels-judges">By judge</h2>
-      <Table
-        caption="Agreement by judge"
-        heading="Judge"
-        rows={judges.map(judge => ({ ...judge, key: judgeText(judge), name: judgeText(judge) }))}
-      />
-    </section>
-  );
-}
-
-export function TestTable({ tests, projectId }: Pick<JudgeAgreement, "tests"> & { projectId: string }) {
-  return (
-    <section className="stack-tight" aria-labelledby="labels-tests">
-      <h2 id="labels-tests">By test case</h2>
-      <Table
-        caption="Agreement by test case"
-        heading="Test case"
-        rows={tests.map(test => ({
-          ...test,
-          key: test.testId,
-          name: (
-            <Link
-              to="/projects/$projectId/settings/labels"
-              params={{ projectId }}
-              search={{ test: test.testId }}
-            >
-              <bdi>{test.name}</bdi>
-            </Link>
-          ),
-        }))}
-      />
-    </section>
-  );
-}
-
-type Row = Pick<JudgeAgreement, "labels" | "agreed" | "undecided" | "share" | "low" | "high"> & {
+export type Row = Agreement & {
   key: string;
   name: ReactNode;
+  errors: Errors;
+  passRate?: CheckRow["passRate"];
 };
 
-function Table({ caption, heading, rows }: { caption: string; heading: string; rows: Row[] }) {
+type Judge = JudgeAgreement["checks" | "scenarios"]["judges"][number];
+
+export const judgeRow = <J extends Judge>(judge: J, errors: Errors): Row => ({
+  ...{ ...judge, errors },
+  key: judgeText(judge),
+  name: judgeText(judge),
+});
+
+type TestVersion = Pick<CheckRow, "testId" | "name" | "testVersion"> & {
+  checkId?: string;
+  passRate?: CheckRow["passRate"];
+} & Agreement;
+
+export const testRow = (test: TestVersion, errors: Errors, projectId: string): Row => ({
+  ...{ ...test, errors },
+  key: JSON.stringify([test.testId, test.testVersion, test.checkId]),
+  name: (
+    <>
+      <Link to="/projects/$projectId/settings/labels" params={{ projectId }} search={{ test: test.testId }}>
+        <bdi>{test.name}</bdi>
+      </Link>
+      <span className="quiet small">
+        {test.testVersion !== null && ` version ${numberText(test.testVersion)}`}
+        {test.checkId !== undefined && (
+          <>
+            , check <code>{test.checkId}</code>
+          </>
+        )}
+      </span>
+    </>
+  ),
+});
+
+export function AgreementTable({
+  caption,
+  heading,
+  rows,
+}: {
+  caption: string;
+  heading: string;
+  rows: Row[];
+}) {
+  const errors = rows[0]?.errors.map(({ title }) => title) ?? [];
+  const hasRates = rows.some(({ passRate }) => passRate);
   return (
     <div className="table-wrap">
       <table className="table">
@@ -56,15 +65,11 @@ function Table({ caption, heading, rows }: { caption: string; heading: string; r
         <thead>
           <tr>
             <th scope="col">{heading}</th>
-            <th scope="col" className="number">
-              Labels
-            </th>
-            <th scope="col" className="number">
-              Agreement
-            </th>
-            <th scope="col" className="number">
-              95% interval
-            </th>
+            {["Decided", "Agreement", ...errors, ...(hasRates ? ["Live pass rate"] : [])].map(title => (
+              <th key={title} scope="col" className="number">
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -73,24 +78,39 @@ function Table({ caption, heading, rows }: { caption: string; heading: string; r
               <th scope="row" className="break">
                 {row.name}
               </th>
-              <td className="number" data-label="Labels">
-                <span>
-                  {numberText(row.labels)}
-                  {row.undecided > 0 && (
-                    <span className="quiet"> + {numberText(row.undecided)} undecided</span>
-                  )}
-                </span>
+              <td className="number" data-label="Decided">
+                {numberText(row.labels)} of {numberText(row.labels + row.undecided)}
               </td>
               <td className="number" data-label="Agreement">
                 {rateText(row.share)}
+                {row.share !== null && <span className="quiet"> ({intervalText(row)})</span>}
               </td>
-              <td className="number" data-label="95% interval">
-                {intervalText(row)}
-              </td>
+              {row.errors.map(({ title, share }) => (
+                <td key={title} className="number" data-label={title}>
+                  {shareText(share)}
+                </td>
+              ))}
+              {row.passRate && (
+                <td className="number" data-label="Live pass rate">
+                  <LivePassRate of={row.passRate} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function LivePassRate({ of: { passed, failed, corrected, uncorrected } }: { of: CheckRow["passRate"] }) {
+  return (
+    <span className="labels-rate">
+      {passed + failed > 0 && <PassRateShort passed={passed} of={passed + failed} />}
+      <span className="quiet small">
+        {corrected && `Corrected: ${rateText(corrected.rate)} (${intervalText(corrected)})`}
+        {uncorrected && uncorrectedTexts[uncorrected]}
+      </span>
+    </span>
   );
 }

@@ -1,11 +1,12 @@
 // Says whether the judge was right about a check or a scenario match, with a note.
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Label } from "../../../../src/http/judge/label-schemas.ts";
 import type { JudgedAnswer, LabelAnswer } from "../../../../src/model/judge/label.ts";
 import type { Failure } from "../../../api.ts";
 import { NotePopover } from "../../../forms/NotePopover.tsx";
 import { deleteLabel, saveLabel } from "../../../mutations/labels.ts";
+import { sessionQuery } from "../../../queries/account.ts";
 import { runLabelsQuery } from "../../../queries/labels.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
@@ -45,13 +46,17 @@ type LabelControlProps = { testId: string; checkId: string | null; judged: Judge
 
 export function LabelControl({ testId, checkId, judged, about }: LabelControlProps) {
   const { labeling } = useTrace();
+  const { data: session } = useQuery(sessionQuery);
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   if (!labeling) return null;
-  const of = (labels: readonly Label[]) =>
-    labels.find(one => one.testId === testId && one.checkId === checkId);
-  const label = of(labeling.labels);
+  const isOwn = ({ createdBy }: Label) => createdBy?.id === session?.user.id;
+  const same = (labels: readonly Label[]) =>
+    labels.filter(one => one.testId === testId && one.checkId === checkId);
+  const own = (labels: readonly Label[]) => same(labels).find(isOwn);
+  const label = own(labeling.labels);
+  const others = same(labeling.labels).filter(one => !isOwn(one));
   const { runId } = labeling;
 
   const change = async (work: () => ReturnType<typeof deleteLabel | typeof saveLabel>) => {
@@ -71,7 +76,7 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
     setBusy(true);
     const now = await queries
       .fetchQuery({ ...runLabelsQuery(runId), staleTime: 0 })
-      .then(({ items }) => of(items))
+      .then(({ items }) => own(items))
       .catch(() => label);
     return save(answer, now?.note ?? "");
   };
@@ -106,6 +111,15 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
           <Long text={label.note} />
         </p>
       )}
+      {others.map(({ id, createdBy, answer, note }) => (
+        <div key={id} className="label-note">
+          <p className="quiet small">
+            <bdi>{createdBy?.name ?? "Deleted account"}</bdi>:{" "}
+            {choices[judged].find(([, given]) => given === answer)?.[0]}
+          </p>
+          {note !== "" && <Long text={note} />}
+        </div>
+      ))}
       <FailureNotice failure={failure} />
     </div>
   );
