@@ -131,8 +131,9 @@ async function kept({ tests }: Agent): Promise<Map<string, number>> {
   const { rows } = await db.pool.query<{ key: string } & Record<Outcome, number>>(
     `select test_id || ' ' || extract(epoch from hour)::bigint as key, ${outcomes.join()} from test_hours
         where test_id = any ($1)
-      union all select test_id || ' ' || extract(epoch from hour)::bigint || ' ' || check_id, ${outcomes.join()}
-        from check_hours where test_id = any ($1)
+      union all select test_id || ' ' || extract(epoch from hour)::bigint || ' ' || check_id,
+          ${outcomes.map(name => `sum(${name})::int`).join()}
+        from check_hours where test_id = any ($1) group by test_id, hour, check_id
       union all select test_id || ' version ' || version, ${outcomes.join()} from test_versions where test_id = any ($1)`,
     [tests],
   );
