@@ -75,12 +75,14 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
                   </Link>
                 </td>
                 <td data-label="Pass rate" className="number">
-                  <PassRateShort passed={counts.passed} of={counts.passed + counts.failed} />
-                  {series.corrected && (
-                    <span className="quiet small">
-                      {` Corrected: ${rateText(series.corrected.rate)} (${intervalText(series.corrected)})`}
-                    </span>
-                  )}
+                  <span className="pass-rates">
+                    <PassRateShort passed={counts.passed} of={counts.passed + counts.failed} />
+                    {series.corrected && (
+                      <span className="quiet small">
+                        {`Corrected: ${rateText(series.corrected.rate)} (${intervalText(series.corrected)})`}
+                      </span>
+                    )}
+                  </span>
                 </td>
                 {shown.map(outcome => (
                   <td key={outcome} data-label={outcomes[outcome].text} className="number">

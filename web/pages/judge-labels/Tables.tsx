@@ -79,7 +79,9 @@ export function AgreementTable({
                 {row.name}
               </th>
               <td className="number" data-label="Decided">
-                {numberText(row.labels)} of {numberText(row.labels + row.undecided)}
+                {row.decidedShare === null
+                  ? "–"
+                  : `${numberText(row.labels)} of ${numberText(row.labels + row.undecided)}`}
               </td>
               <td className="number" data-label="Agreement">
                 {rateText(row.share)}
@@ -105,7 +107,7 @@ export function AgreementTable({
 
 function LivePassRate({ of: { passed, failed, corrected, uncorrected } }: { of: CheckRow["passRate"] }) {
   return (
-    <span className="labels-rate">
+    <span className="pass-rates">
       {passed + failed > 0 && <PassRateShort passed={passed} of={passed + failed} />}
       <span className="quiet small">
         {corrected && `Corrected: ${rateText(corrected.rate)} (${intervalText(corrected)})`}

@@ -98,11 +98,8 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
           onChange={({ target }) => change({ votes: target.checked })}
         />
         <span>
-          Vote on failures
-          <span className="quiet small">
-            {" "}
-            If one criterion alone fails a test, the judge is asked twice more.
-          </span>
+          Vote on failures{" "}
+          <span className="quiet small">— asks twice more if one criterion alone fails a test</span>
         </span>
       </label>
       <FailureNotice failure={saving.failure} />
