@@ -59,17 +59,16 @@ export const sameAnswer = `o.agent_id = l.agent_id and o.test_id = l.test_id and
   and o.check_id is not distinct from l.check_id and o.provider is not distinct from l.provider
   and o.model = l.model and o.prompt_version = l.prompt_version`;
 
+const disputed = `exists (
+    select from labels o where ${sameAnswer} and o.created_by is distinct from l.created_by and o.answer <> l.answer
+  )`;
+
 const columns = `l.id, l.agent_id as "agentId", l.test_id as "testId", l.trace_id as "traceId", l.run_id as "runId",
   l.check_id as "checkId", l.judged, l.answer, l.agrees, l.note, l.test_version as "testVersion", l.provider, l.model,
   l.prompt_version as "promptVersion", l.question is not null as repeatable, l.created_at as "createdAt",
-  l.updated_at as "updatedAt", m.id as "makerId", m.name as "makerName", other.disputed`;
+  l.updated_at as "updatedAt", m.id as "makerId", m.name as "makerName", ${disputed} as disputed`;
 
-const labelsWithPeople = `labels l left join accounts m on m.id = l.created_by
-  cross join lateral (
-    select exists (
-      select from labels o where ${sameAnswer} and o.created_by is distinct from l.created_by and o.answer <> l.answer
-    ) as disputed
-  ) other`;
+const labelsWithPeople = "labels l left join accounts m on m.id = l.created_by";
 
 type StoredLabel = Omit<LabelRow, "createdBy"> & { makerId: string | null; makerName: string | null };
 
@@ -182,7 +181,7 @@ export async function listLabels(
       from ${labelsWithPeople} join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
       join traces t on t.agent_id = l.agent_id and t.id = l.trace_id
       where ${filtered} and l.id < $4 and ($6::boolean is null or l.agrees = $6)
-        and ($7::boolean is null or other.disputed = $7) and (not $8::boolean or l.question is not null and not exists (
+        and ($7::boolean is null or ${disputed} = $7) and (not $8::boolean or l.question is not null and not exists (
           select from labels o where ${sameAnswer} and o.question is not null and o.id > l.id
         ))
       order by l.id desc limit $5`,
