@@ -51,6 +51,15 @@ function judged(
 const onlyCheck = (...given: Parameters<typeof judged>): Check => judged(...given).result.checks[0]!;
 
 suite("semantic checks", () => {
+  test("say to the judge whether another check fails the test anyway", () => {
+    const trace = traceOf(root(reply));
+    const failsAnyway = (pattern: string) => {
+      const given = testCase({ assertions: [{ type: "response_regex", pattern }, polite] });
+      return openQuestions(trace, derive(trace), [given], noAnswers()).semantic[0]!.question.testFails;
+    };
+    assert.deepEqual([failsAnyway("Dear"), failsAnyway("Hi")], [undefined, true]);
+  });
+
   for (const [score, threshold, outcome] of [
     [0.7, undefined, "passed"],
     [0.69, undefined, "failed"],
