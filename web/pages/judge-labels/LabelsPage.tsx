@@ -92,7 +92,10 @@ function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
         />
       )}
       {disputed > 0 && <Disputed scope={scope} disputed={disputed} />}
-      <Wrong scope={scope} isNone={kinds.every(({ agreed, labels }) => agreed === labels)} />
+      <Wrong
+        scope={scope}
+        isNone={disputed === 0 && kinds.every(({ agreed, labels }) => agreed === labels)}
+      />
       <TryJudge scope={scope} labels={labels} />
     </div>
   );
