@@ -25,6 +25,18 @@ export function scoreOfVerdicts(verdicts: VerdictWord[], { threshold, negate }: 
   return high < threshold ? high : null;
 }
 
+/** Whether the check passes; null if the verdicts do not decide it. */
+export function passes(verdicts: VerdictWord[], rule: DecisionRule): boolean | null {
+  const score = scoreOfVerdicts(verdicts, rule);
+  return score === null ? null : score >= rule.threshold !== rule.negate;
+}
+
+/** Whether the check fails, and would pass if one verdict were the best. */
+export function failsByOne(verdicts: VerdictWord[], rule: DecisionRule): boolean {
+  const best = rule.negate ? "not_met" : "met";
+  return passes(verdicts, rule) === false && verdicts.some((_, at) => passes(verdicts.with(at, best), rule));
+}
+
 /** Whether one verdict, had it been the next better or the next worse, would have changed a decided outcome. */
 export function isNearThreshold(verdicts: VerdictWord[], rule: DecisionRule): boolean {
   const reaches = (verdicts: VerdictWord[]) => {
@@ -39,18 +51,6 @@ export function isNearThreshold(verdicts: VerdictWord[], rule: DecisionRule): bo
       return neighbor !== undefined && reaches(verdicts.with(at, neighbor)) !== outcome;
     }),
   );
-}
-
-/** Whether the check passes; null if the verdicts do not decide it. */
-export function passes(verdicts: VerdictWord[], rule: DecisionRule): boolean | null {
-  const score = scoreOfVerdicts(verdicts, rule);
-  return score === null ? null : score >= rule.threshold !== rule.negate;
-}
-
-/** Whether the check fails, and would pass if one verdict were the best. */
-export function failsByOne(verdicts: VerdictWord[], rule: DecisionRule): boolean {
-  const best = rule.negate ? "not_met" : "met";
-  return passes(verdicts, rule) === false && verdicts.some((_, at) => passes(verdicts.with(at, best), rule));
 }
 
 /** Whether the vote says that no criterion applies. */

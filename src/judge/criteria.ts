@@ -1,8 +1,8 @@
 // Criterion questions: verdicts on replies in few calls, two more votes where one verdict decides, a score per check.
 import { placesOf, rulesOf } from "../evaluate/redacted.ts";
-import { failsByOne, isNearThreshold, passes } from "../evaluate/semantic-score.ts";
+import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
-import { criteriaPerCall, type GivenVerdict, unknownClass, type VerdictWord } from "../model/judge/call.ts";
+import { criteriaPerCall, type GivenVerdict, unknownClass } from "../model/judge/call.ts";
 import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { promptBounds } from "../model/judge/prompt-bounds.ts";
@@ -23,7 +23,16 @@ import {
 import { QuoteFinder } from "./quotes.ts";
 import { withRetry } from "./retry.ts";
 import { classedVerdictOf, isFavorable, needsClass, writtenClass } from "./verdict.ts";
-import { failureOf, givenBy, isAnswered, spentOn, sum, tally } from "./votes.ts";
+import {
+  decidingFailures,
+  failureOf,
+  givenBy,
+  isAnswered,
+  isBeyondBudget,
+  spentOn,
+  sum,
+  tally,
+} from "./votes.ts";
 
 /** `check` names the check whose criteria stay in one call if possible; `place` orders them alike in all votes. */
 type CheckCriterion = CriterionQuestion & { check: number; place: QuestionKey };
@@ -108,7 +117,7 @@ export async function judgeReplies(
   };
 
   await cast([...ballots.values()].flat());
-  const words = new Map<number, VerdictWord[]>();
+  const words = new Map<number, CriterionVerdict["verdict"][]>();
   for (const check of judged) {
     const verdicts = verdictsOf(ballots.get(check)![0]!);
     if (isAnswered(verdicts))
@@ -154,26 +163,6 @@ export async function judgeReplies(
       ...(why === undefined ? {} : { suspicious: why }),
     };
   });
-}
-
-/** What fails by one criterion, where nothing else fails the test. */
-function decidingFailures(
-  questions: SemanticQuestion[],
-  words: Map<number, VerdictWord[]>,
-  close: number[],
-): number[] {
-  const failing = [...words.keys()].filter(check => passes(words.get(check)!, questions[check]!) === false);
-  return failing.filter(check => {
-    const { testId, testFails } = questions[check]!;
-    const isAlone = !failing.some(other => other !== check && questions[other]!.testId === testId);
-    return (
-      isAlone && !testFails && !close.includes(check) && failsByOne(words.get(check)!, questions[check]!)
-    );
-  });
-}
-
-function isBeyondBudget(vote: CriterionVerdict[] | Unanswered[]): boolean {
-  return !isAnswered(vote) && vote.some(({ code }) => code === "budget");
 }
 
 function tooLong(response: string): Unanswered {

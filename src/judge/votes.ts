@@ -1,5 +1,11 @@
 // The outcome of the votes on a check: their verdicts, the deciding one, and what they took.
-import { type DecisionRule, decidingVote, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
+import {
+  type DecisionRule,
+  decidingVote,
+  failsByOne,
+  passes,
+  scoreOfVerdicts,
+} from "../evaluate/semantic-score.ts";
 import type { GivenVerdict } from "../model/judge/call.ts";
 import type {
   CriterionVerdict,
@@ -43,6 +49,26 @@ function firstOf(failures: Unanswered[]): Unanswered | undefined {
 
 export function isAnswered(verdicts: CriterionVerdict[] | Unanswered[]): verdicts is CriterionVerdict[] {
   return !verdicts.some(verdict => "code" in verdict);
+}
+
+/** Of the answered checks, by their first votes: those that fail by one criterion, where nothing else fails their test. */
+export function decidingFailures(
+  questions: SemanticQuestion[],
+  words: Map<number, CriterionVerdict["verdict"][]>,
+  close: number[],
+): number[] {
+  const failing = [...words.keys()].filter(check => passes(words.get(check)!, questions[check]!) === false);
+  return failing.filter(check => {
+    const { testId, testFails } = questions[check]!;
+    const isAlone = !failing.some(other => other !== check && questions[other]!.testId === testId);
+    return (
+      isAlone && !testFails && !close.includes(check) && failsByOne(words.get(check)!, questions[check]!)
+    );
+  });
+}
+
+export function isBeyondBudget(vote: CriterionVerdict[] | Unanswered[]): boolean {
+  return !isAnswered(vote) && vote.some(({ code }) => code === "budget");
 }
 
 type Tally = Pick<SemanticAnswer & { code: "ok" }, "code" | "score" | "votes"> | Unanswered;

@@ -151,6 +151,15 @@ function sumIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoi
   return [...points.values()];
 }
 
+/** Null where some of the results are of another version of the test. */
+function correctedOf(series: Series, rates: Awaited<ReturnType<typeof correctedRates>>): Series["corrected"] {
+  const rate = rates.get(keyOfCheck(series));
+  if (!rate) return null;
+  const sum = (outcome: "passed" | "failed") =>
+    series.points.reduce((total, { counts }) => total + counts[outcome], 0);
+  return sum("passed") === rate.passed && sum("failed") === rate.failed ? rate.corrected : null;
+}
+
 function noHour(): AgentPoint {
   const none = { runs: 0, routingUnavailable: 0, inputTokens: 0, outputTokens: 0 };
   return { at: new Date(0), ...none, ...nothing, durations: [] };
@@ -200,13 +209,4 @@ function seriesOf(points: CountedPoint[]): Series[] {
     last.points.push({ at: at.toISOString(), ...tallyView(counts) });
   }
   return series;
-}
-
-/** Null where some of the results are of another version of the test. */
-function correctedOf(series: Series, rates: Awaited<ReturnType<typeof correctedRates>>): Series["corrected"] {
-  const rate = rates.get(keyOfCheck(series));
-  if (!rate) return null;
-  const sum = (outcome: "passed" | "failed") =>
-    series.points.reduce((total, { counts }) => total + counts[outcome], 0);
-  return sum("passed") === rate.passed && sum("failed") === rate.failed ? rate.corrected : null;
 }
