@@ -208,7 +208,7 @@ test("headers for a gateway are stored and sent, and their values never shown ag
   assert.deepEqual(complaints, []);
 });
 
-test("a server that asked to wait is shown with its reason and until when", async () => {
+test("a server that asked to wait is shown with its reason and until when, and an edit is saved and ends it", async () => {
   const { page, owner } = await openJudge();
   await fill(page, "OpenAI-compatible server");
   await press(page, "Save");
@@ -221,8 +221,11 @@ test("a server that asked to wait is shown with its reason and until when", asyn
   await card.getByText(/^Not called until /).waitFor();
   await card.getByText(reason).waitFor();
   await page.getByLabel("Concurrent calls").fill("3");
+  await page.getByLabel("Vote on failures").check();
   await press(page, "Save");
   await card.getByText(/^Not called until /).waitFor({ state: "detached" });
+  const { concurrency, votes } = await owner.client.read(`/api/projects/${owner.projectId}/judge`);
+  assert.deepEqual([concurrency, votes], [3, true]);
 });
 
 test("a judge is removed after confirmation", async () => {
