@@ -143,6 +143,11 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
   const found = async (outage: boolean) =>
     (await get(`/api/agents/${agentId}/traces?outage=${outage}`)).items.map(trace => trace.id);
   assert.deepEqual(await found(true), [second, first]);
+  const counted = async () => {
+    const { counts, notFullyEvaluated, passRate } = (await get(`/api/agents/${agentId}/insights`)).total!;
+    return [counts.passed, notFullyEvaluated, passRate];
+  };
+  assert.deepEqual(await counted(), [1, 2, 1]);
   assert.deepEqual(await found(false), [whole]);
   assert.deepEqual(await get(`/api/agents/${agentId}/outages`), {
     traces: 2,
@@ -173,6 +178,7 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
   const rest = await service.client.post(againPath(agentId), {}).expect(200);
   assert.deepEqual(rest.body, { scheduled: 1, left: 0, refused: [] });
   await eventually(async () => assert.deepEqual(await get(`/api/agents/${agentId}/outages`), none));
+  assert.deepEqual(await counted(), [3, 0, 1]);
   assert.deepEqual(await found(true), []);
 });
 

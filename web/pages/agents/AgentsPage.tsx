@@ -6,7 +6,7 @@ import type { AgentDay } from "../../../src/http/projects/insights-schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { numberText, rateText } from "../../format.ts";
 import { AgentForm } from "../../forms/AgentForm.tsx";
-import { agentTypes, counted, countsText, routingUnavailable } from "../../labels.ts";
+import { agentTypes, counted, notFullyEvaluated, outcomes, routingUnavailable } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { agentDaysQuery } from "../../queries/insights.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -128,10 +128,13 @@ function AgentCard({ agent, day }: { agent: Agent; day: AgentDay | undefined }) 
 
 /** The pass rate with its counts; what is not part of it is shown beside it. */
 function PassRate({ day }: { day: AgentDay }) {
-  const { counts, notFullyEvaluated, passRate, runs, routingUnavailable: unrouted } = day;
+  const { counts, notFullyEvaluated: others, passRate, runs, routingUnavailable: unrouted } = day;
   if (runs === 0) return <span className="quiet">Nothing evaluated</span>;
   const counting = counts.passed + counts.failed;
-  const beside = countsText({ ...counts, passed: 0, failed: 0 }, notFullyEvaluated);
+  const beside = (["missing_instrumentation", "skipped"] as const)
+    .filter(outcome => counts[outcome] > 0)
+    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
+  if (others > 0) beside.push(`${numberText(others)} ${notFullyEvaluated.text.toLowerCase()}`);
   return (
     <>
       {passRate === null ? (
@@ -144,7 +147,7 @@ function PassRate({ day }: { day: AgentDay }) {
           </span>
         </span>
       )}
-      {beside && <span className="quiet small">{beside}</span>}
+      {beside.length > 0 && <span className="quiet small">{beside.join(", ")}</span>}
       {unrouted > 0 && (
         <span className="text-warn small">
           <Icon name={routingUnavailable.icon} />
