@@ -45,13 +45,14 @@ function isBlind(view: TraceView): boolean {
 function shownCalls(view: TraceView, tool: string): Told[] {
   const calls = new Distinct();
   const results = new Distinct();
-  for (const span of messageSpansOf(view)) {
-    for (const { attribute, messages } of listsOf(span, view, tool)) {
-      const shown = view.budget.timed(() => callsShownIn(messages, tool));
-      const told = (call: ShownCall): Told => ({ ...call, place: placeIn(span, attribute) });
-      calls.add(shown.calls.map(told));
-      results.add(shown.results.map(told));
-    }
+  const lists = listsOf(view).filter(
+    ({ value }) => typeof value !== "string" || mayNameIn(value, tool, view),
+  );
+  for (const { span, attribute, value } of withoutBeginnings(lists, view)) {
+    const shown = view.budget.timed(() => callsShownIn(structureOf(value), tool));
+    const told = (call: ShownCall): Told => ({ ...call, place: placeIn(span, attribute) });
+    calls.add(shown.calls.map(told));
+    results.add(shown.results.map(told));
   }
   return calls.all.length >= results.all.length ? calls.all : results.all;
 }
@@ -60,24 +61,52 @@ function placeIn(span: Span, attribute: string | null): Evidence {
   return attribute === null ? placesOfSpans([span])[0]! : placeOf(span, attribute);
 }
 
-function listsOf(
-  span: Span,
-  view: TraceView,
-  tool: string,
-): { attribute: string | null; messages: unknown }[] {
-  const lists: { attribute: string | null; messages: unknown }[] = [];
-  for (const attribute of messageKeys) {
-    for (const value of messageValues(span, attribute)) {
-      const messages = typeof value === "string" ? messagesNaming(tool, value, view) : value;
-      if (messages !== undefined) lists.push({ attribute, messages });
-    }
+/** Messages as sent; without an attribute where they are the events of the span. */
+type List = { span: Span; attribute: string | null; value: unknown };
+
+// Several checks look at the same trace.
+const listsOfViews = new WeakMap<TraceView, List[]>();
+
+function listsOf(view: TraceView): List[] {
+  let lists = listsOfViews.get(view);
+  if (!lists) {
+    view.budget.spend(view.spans.length);
+    lists = view.spans.flatMap(listsIn);
+    listsOfViews.set(view, lists);
   }
+  return lists;
+}
+
+function listsIn(span: Span): List[] {
+  // Most spans have none.
+  if (span.events.length === 0 && messageKeys.every(key => span.attributes[key] === undefined)) return [];
+  const lists = messageKeys.flatMap((attribute): List[] =>
+    messageValues(span, attribute).map(value => ({ span, attribute, value })),
+  );
   const inEvents = messagesInEvents(span).map(message => ({
     ...message,
     message: structureOf(message["message"]) ?? message["message"],
   }));
-  if (inEvents.length > 0) lists.push({ attribute: null, messages: inEvents });
-  return lists;
+  return inEvents.length > 0 ? [...lists, { span, attribute: null, value: inEvents }] : lists;
+}
+
+/** How many lists back a history may have been sent before: agents take turns. */
+const lookBack = 8;
+
+/** Without the histories that later ones begin with: parsing each would take the square of the time. */
+function withoutBeginnings(lists: List[], { budget }: TraceView): List[] {
+  const beginnings = new Set<List>();
+  let latest: { list: List; text: string }[] = [];
+  for (const list of lists) {
+    const { value } = list;
+    if (typeof value !== "string") continue;
+    budget.spend(Math.ceil(value.length / charsPerStep));
+    // Much faster than `startsWith`.
+    const before = latest.find(({ text }) => value.slice(0, text.length - 1) === text.slice(0, -1));
+    if (before) beginnings.add(before.list);
+    latest = [{ list, text: value }, ...latest.filter(one => one !== before)].slice(0, lookBack);
+  }
+  return lists.filter(list => !beginnings.has(list));
 }
 
 /** Calls of lists that repeat each other's: the same by an ID, or by the arguments and how often these came before in the list. */
@@ -135,22 +164,7 @@ function withoutRead(told: Told[], view: TraceView, tool: string): Told[] {
   });
 }
 
-// Several checks look at the same trace.
-const spansWithMessages = new WeakMap<TraceView, Span[]>();
 const idsBySpan = new WeakMap<TraceView, Map<string, string>>();
-
-/** The spans that may have messages. */
-function messageSpansOf(view: TraceView): Span[] {
-  let spans = spansWithMessages.get(view);
-  if (!spans) {
-    view.budget.spend(view.spans.length);
-    spans = view.spans.filter(
-      span => span.events.length > 0 || messageKeys.some(key => attributeOf(span, key) !== undefined),
-    );
-    spansWithMessages.set(view, spans);
-  }
-  return spans;
-}
 
 /** The IDs of calls, by the spans of their tools. */
 function idsOfCalls(view: TraceView): Map<string, string> {
@@ -168,8 +182,7 @@ function idsOfCalls(view: TraceView): Map<string, string> {
 
 const charsPerStep = 64;
 
-/** The messages in a text; undefined if they do not name the tool, or the text is no JSON. */
-function messagesNaming(tool: string, text: string, { budget }: TraceView): unknown {
+function mayNameIn(text: string, tool: string, { budget }: TraceView): boolean {
   budget.spend(Math.ceil(text.length / charsPerStep));
-  return mayName(text, tool) ? budget.timed(() => structureOf(text)) : undefined;
+  return mayName(text, tool);
 }

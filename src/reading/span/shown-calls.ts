@@ -50,9 +50,14 @@ export function hasMessages(span: Span): boolean {
   );
 }
 
-/** Whether a text may name the tool. JSON may escape other characters than these. */
-export function mayName(text: string, tool: string): boolean {
-  return text.includes(tool) || !/^[\w.:/-]+$/.test(tool);
+/** Whether JSON may name the tool in a text of its own, within JSON in JSON too. Other characters than these may be escaped. */
+export function mayName(json: string, tool: string): boolean {
+  if (!/^[\w.:/-]+$/.test(tool)) return true;
+  for (let at = json.indexOf(tool); at !== -1; at = json.indexOf(tool, at + 1)) {
+    const after = json[at + tool.length];
+    if (json[at - 1] === '"' && (after === '"' || after === "\\")) return true;
+  }
+  return false;
 }
 
 /** `messages`: parsed. Calls before the user's last message are history, and an ID that is told twice is one call. */
