@@ -30,7 +30,11 @@ function itemsOf(entry: Entry): ConversationItem[] {
   const kind = kindOf[speaker] ?? (isOutput(entry) ? "assistant" : "user");
   // Parts of unknown types are shown, but do not count as the agent's words.
   const texts = entry.pieces.flatMap(piece =>
-    piece.kind === "text" ? piece.text : piece.kind === "other" && kind !== "assistant" ? piece.text : [],
+    piece.kind === "text" || piece.kind === "refusal"
+      ? piece.text
+      : piece.kind === "other" && kind !== "assistant"
+        ? piece.text
+        : [],
   );
   const text = texts.join("");
   if (!/\S/.test(text)) return [];

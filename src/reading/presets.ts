@@ -1,22 +1,33 @@
 // All conventions, and which of them recognizes a span.
 import type { Span } from "../model/trace/trace.ts";
+import { ag2 } from "./presets/ag2.ts";
 import { agentFramework } from "./presets/agent-framework.ts";
+import { agentOps } from "./presets/agentops.ts";
+import { claudeCode } from "./presets/claude-code.ts";
 import { genkit } from "./presets/genkit.ts";
 import { googleAdk } from "./presets/google-adk.ts";
+import { haystack } from "./presets/haystack.ts";
+import { judgeval } from "./presets/judgeval.ts";
 import { laminar } from "./presets/laminar.ts";
 import { langfuse } from "./presets/langfuse.ts";
 import { langSmith } from "./presets/langsmith.ts";
 import { langWatch } from "./presets/langwatch.ts";
 import { liteLlm } from "./presets/litellm.ts";
+import { liveKit } from "./presets/livekit.ts";
+import { llamaIndex } from "./presets/llamaindex.ts";
+import { logfire } from "./presets/logfire.ts";
 import { mastra } from "./presets/mastra.ts";
 import { mlflow } from "./presets/mlflow.ts";
+import { n8n } from "./presets/n8n.ts";
 import { openInference } from "./presets/openinference.ts";
 import { openLit } from "./presets/openlit.ts";
 import { openLlmetry } from "./presets/openllmetry.ts";
 import { openTelemetry } from "./presets/opentelemetry.ts";
+import { pipecat } from "./presets/pipecat.ts";
 import { pydanticAi } from "./presets/pydantic-ai.ts";
 import { springAi } from "./presets/spring-ai.ts";
 import { strands } from "./presets/strands.ts";
+import { traceAi } from "./presets/traceai.ts";
 import { vercelAi } from "./presets/vercel-ai.ts";
 import { voltAgent } from "./presets/voltagent.ts";
 import type { Preset } from "./span/reading.ts";
@@ -35,12 +46,23 @@ export const presets: readonly Preset[] = [
   googleAdk,
   strands,
   openLit,
-  liteLlm,
   pydanticAi,
   vercelAi,
+  liveKit,
+  pipecat,
+  ag2,
+  haystack,
+  llamaIndex,
+  claudeCode,
+  judgeval,
+  agentOps,
+  traceAi,
   openInference,
+  liteLlm,
   openLlmetry,
   agentFramework,
+  logfire,
+  n8n,
   openTelemetry,
 ];
 

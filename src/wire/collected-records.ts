@@ -53,7 +53,7 @@ export class RecordCollecting {
       const traceId = idOf(ids.traceId, 32, `${path}.traceId`);
       const spanId = idOf(ids.spanId, 16, `${path}.spanId`);
       const record = traceId === null || spanId === null ? null : read();
-      if (record === null || !isModelEvent(record.event_name) || !saysSomething(record)) service.emptyCount++;
+      if (record === null || !isModelEvent(record) || !saysSomething(record)) service.emptyCount++;
       else put(service, traceId!, spanId!, record);
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === "PAYLOAD_TOO_LARGE") throw error;

@@ -34,7 +34,7 @@ const Message = z.object({
   role: z.string(),
   pieces: z.array(
     z.discriminatedUnion("kind", [
-      z.object({ kind: z.enum(["text", "reasoning"]), ...passage }),
+      z.object({ kind: z.enum(["text", "refusal", "reasoning"]), ...passage }),
       z.object({ kind: z.literal("media"), name: z.string().describe("Media is never loaded.") }),
       z.object({ kind: z.literal("other"), name: z.string(), ...passage }),
     ]),

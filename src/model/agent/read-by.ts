@@ -5,6 +5,9 @@ export type Conventions = readonly string[];
 
 export const allConventions = "*";
 
+/** What a new agent's traces are read by. */
+export const conventionsOfNewAgents: string[] = [allConventions];
+
 /** The documented attributes that a rule may give. */
 export const ruleTargets = [
   "gen_ai.input.messages",

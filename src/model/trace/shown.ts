@@ -20,6 +20,8 @@ export type Passage = {
 
 export type Piece =
   | ({ kind: "text" } & Passage)
+  /** What the model said in place of an answer. */
+  | ({ kind: "refusal" } & Passage)
   | ({ kind: "reasoning" } & Passage)
   /** Media are named, and never loaded. */
   | { kind: "media"; name: string }

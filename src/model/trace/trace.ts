@@ -138,6 +138,8 @@ export type ToolCall = {
 /** Values derived from the spans. Absent values are null. */
 export type TokenSpans = Record<"input" | "output" | "reasoning", string[]>;
 
+export type Noise = "mcp_client" | "health_check" | "expression";
+
 export type Derived = {
   rootSpanId: string | null;
   name: string;
@@ -147,6 +149,8 @@ export type Derived = {
   httpStatus: FoundNumber | null;
   tokens: Tokens;
   failed: boolean;
+  /** What the trace holds and nothing else, if nothing in it was said or done by an agent. */
+  noise: Noise | null;
   spanCount: number;
   userInput: FoundText | null;
   /** The response that the trace page shows: prefers gen_ai.output.messages. */

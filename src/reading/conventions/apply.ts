@@ -70,7 +70,11 @@ type ReadTokens = Pick<Derived, "tokens" | "tokenSpans">;
 function usageOf(rootSpanId: string | null, { usage, counted, spans }: TraceReading): ReadTokens | null {
   const root = spans.find(({ span }) => span.span_id === rootSpanId);
   const ruled = root?.span.translated ? usageKeys.filter(([, key]) => isRuled(root.span, key)) : [];
-  if (root?.convention === null && hasInputOrOutput(root) && ruled.length === 0) return null;
+  const isOwn = root?.convention === null && hasInputOrOutput(root) && ruled.length === 0;
+  // A 0 on the root counts as absent where its calls say more.
+  const saysMore =
+    root && !root.usage?.value.input && !root.usage?.value.output && (usage.input || usage.output);
+  if (isOwn && !saysMore) return null;
   const told = ruled.length > 0 ? ruled : toldByRoot(root, usage, spans);
   const onRoot = Object.fromEntries(told.map(([kind]) => [kind, root!.usage?.value[kind] ?? null]));
   const { input, output, reasoning, cached } = { ...usage, ...onRoot };

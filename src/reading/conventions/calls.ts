@@ -1,17 +1,20 @@
 // Lists the tool calls of a trace, each once: from the spans of tools, and from the messages of models.
 import { isRecord } from "../../model/record.ts";
-import type { ReadMessage } from "../span/message-parts.ts";
-import { indexOfQuestion, textIn } from "../span/messages.ts";
+import { textIn } from "../span/message-parts.ts";
 import type { CallReading, ReadSpan } from "../span/reading.ts";
 import { documentedArguments } from "../span/tool-reading.ts";
 import { decode } from "../span/values.ts";
+import { isSameTool, repeatedTools } from "./repeated-tools.ts";
+import { keyOf, messagesWithCalls, type ToldCall, toldIn } from "./told-calls.ts";
 
-/** For lists, which have each name once. */
-export function namedCalls(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
+/** For lists, which have each name once. `parents`: of all spans of the trace, by position. */
+export function namedCalls(reads: ReadSpan[], models: ReadSpan[], parents: number[]): CallReading[] {
   const nothing = { id: null, arguments: null, result: null };
   const calls = new Map<string, CallReading>();
-  for (const { tool, span } of reads) {
-    if (!tool || calls.has(tool.name)) continue;
+  const repeated = repeatedTools(reads, parents, false);
+  for (const read of reads) {
+    const { tool, span } = read;
+    if (!tool || calls.has(tool.name) || repeated.has(read)) continue;
     const { name, nameFrom } = tool;
     calls.set(name, { ...nothing, name, nameFrom, isSpan: true, spanId: span.span_id });
   }
@@ -20,32 +23,20 @@ export function namedCalls(reads: ReadSpan[], models: ReadSpan[]): CallReading[]
   const mayTell = models.some(one => one.convention !== null && one.mayCall("asked", known));
   const withHistory = mayTell && !tellAnswers(models);
   for (const { messages, spanId, attribute } of messagesWithCalls(models, withHistory, known)) {
-    for (const { name } of messages.flatMap(message => message.calls)) {
-      if (name === "" || calls.has(name)) continue;
-      calls.set(name, { ...nothing, name, nameFrom: attribute, isSpan: false, spanId });
+    for (const message of messages) {
+      for (const { name } of message.calls) {
+        if (name === "" || calls.has(name) || isSpanOf(name, known)) continue;
+        calls.set(name, { ...nothing, name, nameFrom: message.from ?? attribute, isSpan: false, spanId });
+      }
     }
   }
   return [...calls.values()];
 }
 
-type Told = { messages: ReadMessage[]; isHistory: boolean; spanId: string; attribute: string };
-
-/**
- * What models answered and, `withHistory`, what they were asked since the question, where it may have calls of other tools
- * than the known ones.
- */
-function* messagesWithCalls(
-  models: ReadSpan[],
-  withHistory = true,
-  known: ReadonlySet<string> | null = null,
-): Generator<Told> {
-  for (const one of models) {
-    if (one.convention === null) continue;
-    const answered = one.mayCall("answered", known) ? one.answered : null;
-    if (answered) yield { ...answered, messages: answered.value, isHistory: false };
-    const asked = withHistory && one.mayCall("asked", known) ? one.asked : null;
-    if (asked) yield { ...asked, messages: sinceQuestion(asked.value), isHistory: true };
-  }
+/** Whether one of these spans may be that of a tool which a message names otherwise. */
+function isSpanOf(name: string, known: ReadonlySet<string>): boolean {
+  for (const one of known) if (isSameTool(name, one)) return true;
+  return false;
 }
 
 /** Whether each of several calls tells what it answered: then histories name no other tool, unless a turn has several traces. */
@@ -57,46 +48,59 @@ function tellAnswers(models: ReadSpan[]): boolean {
 }
 
 /** Spans of tools first, then what models asked for that no span stands for; a call counts once. */
-export function callsOf(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
-  const calls = reads.flatMap(({ tool, span }): CallReading[] => {
-    if (!tool) return [];
-    const { name, nameFrom, id, arguments: args, result } = tool;
-    return [{ name, nameFrom, isSpan: true, id, arguments: args, result, spanId: span.span_id }];
-  });
-  const toldCalls = toldIn(models);
-  const spansOfCalls = matched(toldCalls, calls);
-  for (const one of toldCalls) {
-    const { name, nameFrom, id, value, spanId } = one;
+export function callsOf(reads: ReadSpan[], models: ReadSpan[], parents: number[]): CallReading[] {
+  const repeated = repeatedTools(reads, parents, true);
+  const bySpan = new Map<ReadSpan, CallReading>();
+  for (const read of reads) {
+    if (!read.tool || repeated.has(read)) continue;
+    const { name, nameFrom, id, arguments: args, result } = read.tool;
+    bySpan.set(read, {
+      name,
+      nameFrom,
+      isSpan: true,
+      id,
+      arguments: args,
+      result,
+      spanId: read.span.span_id,
+    });
+  }
+  for (const [inner, outer] of repeated) {
+    const call = bySpan.get(outer);
+    if (!call || !inner.tool) continue;
+    call.id ??= inner.tool.id;
+    call.arguments ??= inner.tool.arguments;
+    call.result ??= inner.tool.result;
+  }
+  const calls = [...bySpan.values()];
+  const told = toldIn(models, parents);
+  const spansOfCalls = matched(told, calls);
+  const readings = new Map<ToldCall, CallReading>();
+  for (const one of told) {
+    const { name, nameFrom, ids, value, spanId } = one;
     const args = isRecord(value) ? { spanId, attribute: nameFrom, value } : null;
     const known = spansOfCalls.get(one);
     if (known) {
       // Results refer to the id in the messages, which the span may lack or have another of.
-      known.id = id ?? known.id;
+      known.id = ids[0] ?? known.id;
       known.arguments ??= args;
+      readings.set(one, known);
     } else if (name !== "") {
-      calls.push({ name, nameFrom, isSpan: false, id, arguments: args, result: null, spanId });
+      const call = {
+        name,
+        nameFrom,
+        isSpan: false,
+        id: ids[0] ?? null,
+        arguments: args,
+        result: null,
+        spanId,
+      };
+      calls.push(call);
+      readings.set(one, call);
     }
   }
   addDocumentedArguments(calls, reads);
-  addResults(calls, reads);
+  addResults(told, readings, calls, reads);
   return calls;
-}
-
-/** A call in a message. `value`: its arguments, decoded. */
-type ToldCall = { name: string; nameFrom: string; id: string | null; value: unknown; spanId: string };
-
-function toldIn(models: ReadSpan[]): ToldCall[] {
-  const found: ToldCall[] = [];
-  const ids = new Set<string>();
-  for (const { messages, isHistory, spanId, attribute } of messagesWithCalls(models)) {
-    for (const { name, id, arguments: sent } of messages.flatMap(message => message.calls)) {
-      // Without an id a call in the history cannot be told from a second one.
-      if (id === null ? isHistory : ids.has(id)) continue;
-      if (id !== null) ids.add(id);
-      found.push({ name, nameFrom: attribute, id, value: sent === "" ? {} : decode(sent), spanId });
-    }
-  }
-  return found;
 }
 
 /**
@@ -106,32 +110,47 @@ function toldIn(models: ReadSpan[]): ToldCall[] {
 function matched(told: ToldCall[], spans: CallReading[]): Map<ToldCall, CallReading> {
   const found = new Map<ToldCall, CallReading>();
   const taken = new Set<CallReading>();
-  for (const keyOf of [idKey, argumentsKey, nameKey]) {
+  const match = (keysOfSpan: (span: CallReading) => string[], keysOfCall: (call: ToldCall) => string[]) => {
     const waiting = new Map<string, CallReading[]>();
     for (const span of spans.toReversed()) {
-      const key = taken.has(span) ? null : keyOf(span.name, span.id, span.arguments?.value);
-      if (key === null) continue;
-      const list = waiting.get(key);
-      if (list) list.push(span);
-      else waiting.set(key, [span]);
+      for (const key of taken.has(span) ? [] : keysOfSpan(span)) {
+        const list = waiting.get(key);
+        if (list) list.push(span);
+        else waiting.set(key, [span]);
+      }
     }
     for (const call of told) {
-      const key = found.has(call) ? null : keyOf(call.name, call.id, call.value);
-      const span = key === null ? undefined : waiting.get(key)?.pop();
-      if (!span) continue;
-      found.set(call, span);
-      taken.add(span);
+      for (const key of found.has(call) ? [] : keysOfCall(call)) {
+        const span = waiting.get(key)?.findLast(one => !taken.has(one));
+        if (!span) continue;
+        found.set(call, span);
+        taken.add(span);
+        break;
+      }
     }
+  };
+  match(
+    ({ id }) => (id === null ? [] : [id]),
+    ({ ids }) => ids,
+  );
+  match(
+    ({ name, arguments: args }) => (args == null ? [] : [keyOf(name, args.value)]),
+    ({ key, value }) => (value === undefined || value === null ? [] : [key]),
+  );
+  match(
+    ({ name }) => [name],
+    ({ name }) => [name],
+  );
+  // A span of an MCP server's tool may have the server's name before that of the tool, and so may the message.
+  for (const call of told) {
+    if (found.has(call)) continue;
+    const span = spans.find(one => !taken.has(one) && isSameTool(one.name, call.name));
+    if (!span) continue;
+    found.set(call, span);
+    taken.add(span);
   }
   return found;
 }
-
-type KeyOfCall = (name: string, id: string | null, args: unknown) => string | null;
-
-const idKey: KeyOfCall = (_name, id) => id;
-const argumentsKey: KeyOfCall = (name, _id, args) =>
-  args === undefined || args === null ? null : `${name} ${JSON.stringify(args)}`;
-const nameKey: KeyOfCall = name => name;
 
 /** Adds documented arguments that are no object, where neither the convention nor a message has others. */
 function addDocumentedArguments(calls: CallReading[], reads: ReadSpan[]): void {
@@ -145,19 +164,32 @@ function addDocumentedArguments(calls: CallReading[], reads: ReadSpan[]): void {
   }
 }
 
-/** Adds the results that only messages have. */
-function addResults(calls: CallReading[], reads: ReadSpan[]): void {
+/** Adds the results that only messages have: of the turn, else of whatever lists the whole conversation. */
+function addResults(
+  told: ToldCall[],
+  readings: Map<ToldCall, CallReading>,
+  calls: CallReading[],
+  reads: ReadSpan[],
+): void {
+  for (const one of told) {
+    const call = readings.get(one);
+    if (!call || !one.result) continue;
+    const { value, spanId, attribute } = one.result;
+    call.result ??= { value: resultOf(value), spanId, attribute };
+  }
   const waiting = new Map(calls.flatMap(call => (call.id !== null && !call.result ? [[call.id, call]] : [])));
   if (waiting.size === 0) return;
   for (const { asked } of reads) {
     for (const { id, value } of asked?.value.flatMap(message => message.results) ?? []) {
       const call = id === null ? undefined : waiting.get(id);
-      if (call) call.result ??= { value, spanId: asked!.spanId, attribute: asked!.attribute };
+      if (call)
+        call.result ??= { value: resultOf(value), spanId: asked!.spanId, attribute: asked!.attribute };
     }
   }
 }
 
-/** The messages of this turn: earlier ones are history. */
-function sinceQuestion(messages: ReadMessage[]): ReadMessage[] {
-  return messages.slice(indexOfQuestion(messages) + 1);
+/** Parsed, as on the spans of tools. */
+function resultOf(value: unknown): unknown {
+  const decoded = decode(value);
+  return typeof decoded === "object" ? decoded : value;
 }

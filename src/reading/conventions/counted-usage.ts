@@ -1,11 +1,15 @@
 // Which spans' usage counts in a trace that conventions read: for input, output and reasoning each, the deepest that have it.
+import type { Span } from "../../model/trace/trace.ts";
 import type { ReadSpan, Usage } from "../span/reading.ts";
 
 /** `usage`: what counts of the span's. `isWhole`: it has input or output, and no span below it has. */
 export type CountedUsage = { read: ReadSpan; usage: Usage; isWhole: boolean };
 
 export function countedUsage(reads: ReadSpan[], parents: number[]): CountedUsage[] {
-  const bearers = reads.filter(({ usage }) => usage);
+  const bearers = withoutTwins(
+    reads.filter(({ usage }) => usage),
+    parents,
+  );
   const deepest = deepestOf(bearers.filter(hasInputOrOutput), parents);
   const whole = new Set(deepest);
   if (whole.size === bearers.length) return deepest.map(read => ({ read, usage: sent(read), isWhole: true }));
@@ -33,6 +37,55 @@ export function countedUsage(reads: ReadSpan[], parents: number[]): CountedUsage
     const counts = Object.values(usage).some(count => count !== null);
     return counts ? [{ read, usage, isWhole: false }] : [];
   });
+}
+
+/**
+ * Without spans that tell once more what a span beside them does: an SDK's own span of the call that an instrumentation
+ * recorded, or one for its usage alone.
+ */
+function withoutTwins(bearers: ReadSpan[], parents: number[]): ReadSpan[] {
+  if (bearers.length < 2) return bearers;
+  const twins = new Set<ReadSpan>();
+  const beside = Map.groupBy(bearers, ({ at }) => parents[at]!);
+  for (const siblings of beside.values()) {
+    for (const [index, one] of siblings.entries()) {
+      if (twins.has(one)) continue;
+      const twin = siblings
+        .slice(index + 1, index + 1 + siblingsMax)
+        .find(other => !twins.has(other) && isTwin(one, other));
+      if (twin) twins.add(saysMore(one, twin) ? twin : one);
+    }
+  }
+  return twins.size === 0 ? bearers : bearers.filter(one => !twins.has(one));
+}
+
+/** Twins begin one after the other. */
+const siblingsMax = 20;
+
+function isTwin(one: ReadSpan, other: ReadSpan): boolean {
+  const [a, b] = [one.usage!.value, other.usage!.value];
+  if (a.input !== b.input || a.output !== b.output) return false;
+  const [id, otherId] = [responseIdOf(one), responseIdOf(other)];
+  if (id !== null && otherId !== null) return id === otherId;
+  if ((one.role === "model") !== (other.role === "model"))
+    return one.role !== "agent" && other.role !== "agent";
+  return (
+    one.role === "model" && one.span.scope?.name !== other.span.scope?.name && overlaps(one.span, other.span)
+  );
+}
+
+function responseIdOf({ span }: ReadSpan): string | null {
+  const id = span.attributes["gen_ai.response.id"];
+  return typeof id === "string" && id !== "" ? id : null;
+}
+
+function overlaps(one: Span, other: Span): boolean {
+  const [end, start] = [one.end_time_unix_nano ?? "", other.start_time_unix_nano ?? ""];
+  return end.length === start.length ? end > start : end.length > start.length;
+}
+
+function saysMore(one: ReadSpan, twin: ReadSpan): boolean {
+  return one.role === "model" && (twin.role !== "model" || twin.asked === null || one.asked !== null);
 }
 
 /** False where only reasoning tokens are known, of which no cost follows. */

@@ -2,10 +2,12 @@
 
 import { newSpan } from "../../model/trace/new-span.ts";
 import type { LogRecord, Span } from "../../model/trace/trace.ts";
+import { claudeCode, isClaudeEvent } from "../presets/claude-code.ts";
 import { openTelemetry } from "../presets/opentelemetry.ts";
 import { valuesIn } from "../span/count-values.ts";
-import type { ReadCall, ReadMessage } from "../span/message-parts.ts";
-import { indexOfQuestion, textIn } from "../span/messages.ts";
+import { type ReadCall, type ReadMessage, textIn } from "../span/message-parts.ts";
+import { indexOfQuestion } from "../span/messages.ts";
+import type { Preset } from "../span/reading.ts";
 
 /** What a trace that lacks it gains. `tools`: names of the tools called, each once. */
 export type Brought = { input: boolean; reply: boolean; tools: string[] };
@@ -15,16 +17,20 @@ const valuesMax = 1_000_000;
 
 const toolsMax = 50;
 
-/** Whether an event of this name can belong to a call of a model. */
-export function isModelEvent(name: string): boolean {
-  return name.startsWith("gen_ai.");
+/** Whether an event can belong to a call of a model, or to an agent. */
+export function isModelEvent(record: LogRecord): boolean {
+  return record.event_name.startsWith("gen_ai.") || isClaudeEvent(record);
+}
+
+function readerOf(records: LogRecord[]): Preset {
+  return records.some(isClaudeEvent) ? claudeCode : openTelemetry;
 }
 
 /** Whether anything is read from a record: messages, tokens, a model or an id. */
 export function saysSomething(record: LogRecord): boolean {
   const span = spanWith([record]);
   if (valuesIn([span]) > valuesMax) return true;
-  const { asked, answered, usage, model, conversationId, userId } = openTelemetry.read(span);
+  const { asked, answered, usage, model, conversationId, userId } = readerOf([record]).read(span);
   if ([usage, model, conversationId, userId].some(part => part !== null)) return true;
   return [asked, answered].some(messages => messages?.value.some(hasContent));
 }
@@ -38,7 +44,7 @@ function hasContent({ pieces, calls, results }: ReadMessage): boolean {
 export function broughtBy(records: LogRecord[]): Brought {
   const span = spanWith(records);
   if (valuesIn([span]) > valuesMax) return { input: true, reply: true, tools: [] };
-  const { asked, answered } = openTelemetry.read(span);
+  const { asked, answered } = readerOf(records).read(span);
   const question = indexOfQuestion(asked?.value ?? []);
   const told = [...(asked?.value.slice(question + 1) ?? []), ...(answered?.value ?? [])];
   const tools = new Set(told.flatMap(({ calls }) => calls.map(({ name }) => name)));
@@ -53,7 +59,11 @@ export function broughtBy(records: LogRecord[]): Brought {
 export function answeredCalls(record: LogRecord): ReadCall[] {
   const span = spanWith([record]);
   if (valuesIn([span]) > valuesMax) return [];
-  return openTelemetry.read(span).answered?.value.flatMap(({ calls }) => calls) ?? [];
+  return (
+    readerOf([record])
+      .read(span)
+      .answered?.value.flatMap(({ calls }) => calls) ?? []
+  );
 }
 
 function spanWith(records: LogRecord[]): Span {

@@ -1,18 +1,17 @@
 // Reads a whole trace by its conventions: question, reply, tool calls and usage, each told once.
 
 import { ValueAllowance } from "../../model/json-text.ts";
-import { buildTree, depthsOf, type SpanTree } from "../../model/trace/span-tree.ts";
+import { buildTree, type SpanTree } from "../../model/trace/span-tree.ts";
 import { compareStarts } from "../../model/trace/times.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { valuesIn } from "../span/count-values.ts";
-import type { ReadMessage } from "../span/message-parts.ts";
-import { indexOfQuestion, textIn } from "../span/messages.ts";
 import type { CallReading, Preset, ReadSpan, Sourced, Usage } from "../span/reading.ts";
 import { inputKeys, isRuled, replyKeys } from "../span/sources.ts";
 import { readDocumented } from "../span/table.ts";
 import { agreedId } from "./agreed-id.ts";
 import { callsOf, namedCalls } from "./calls.ts";
-import { ancestors, type CountedUsage, countedUsage, sumOf } from "./counted-usage.ts";
+import { type CountedUsage, countedUsage, sumOf } from "./counted-usage.ts";
+import { byEnd, firstOf, pairIn, questionIn, replyIn } from "./question-and-reply.ts";
 import { withRules } from "./ruled-reading.ts";
 
 export type TraceReading = {
@@ -59,27 +58,21 @@ export function readTrace(
   }
   reads.sort((a, b) => compareStarts(a.span, b.span));
   const models = reads.filter(({ role }) => role === "model");
-  const around = aroundOf(reads, models, tree);
-  const latest = models.reduce<ReadSpan | null>(
-    (best, one) => (best && endsAfter(best, one) ? best : one),
-    null,
-  );
+  const tellers = reads.filter(({ role, tellsCalls }) => role === "model" || tellsCalls);
   const counted = countedUsage(reads, tree.parents);
   const isAll = depth === "all";
+  const byLatest = isAll ? models.toSorted(byEnd).reverse() : [];
+  const pair = pairIn(reads, models, tree);
   return {
-    userInput:
-      first(ruledIn(reads, inputKeys), ({ asked }) => questionIn(asked)) ??
-      first(around, ({ asked }) => questionIn(asked)) ??
-      first(models, ({ asked }) => questionIn(asked)),
-    reply:
-      first(ruledIn(reads, replyKeys).reverse(), ({ answered }) => replyIn(answered)) ??
-      first(around, ({ answered }) => withoutDump(replyIn(answered))) ??
-      (latest && replyIn(latest.answered)),
-    calls: isAll ? callsOf(reads, models) : namedCalls(reads, models),
+    userInput: firstOf(ruledIn(reads, inputKeys), ({ asked }) => questionIn(asked)) ?? pair.userInput,
+    reply: firstOf(ruledIn(reads, replyKeys).reverse(), ({ answered }) => replyIn(answered)) ?? pair.reply,
+    calls: isAll ? callsOf(reads, tellers, tree.parents) : namedCalls(reads, tellers, tree.parents),
     usage: sumOf(counted),
     counted,
-    model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
-    provider: isAll ? (latest?.provider ?? null) : null,
+    model:
+      firstOf(byLatest, ({ model }) => model) ??
+      (isAll ? firstOf(agentsIn(reads), ({ model }) => model) : null),
+    provider: firstOf(byLatest, ({ provider }) => provider),
     conversationId: agreedId(reads, found, "conversationId"),
     userId: agreedId(reads, found, "userId"),
     spans: reads,
@@ -87,48 +80,8 @@ export function readTrace(
   };
 }
 
-/** Agents, then steps, that have a model call below them, the outermost first; all of them if no model was called. */
-function aroundOf(reads: ReadSpan[], models: ReadSpan[], tree: SpanTree): ReadSpan[] {
-  const above = ancestors(tree.parents, models);
-  const around = reads.filter(
-    ({ role, at }) => (role === "agent" || role === "step") && (models.length === 0 || above.has(at)),
-  );
-  if (around.length < 2) return around;
-  const depths = depthsOf(tree);
-  return around.sort((a, b) => depths[a.at]! - depths[b.at]!);
-}
-
-function endsAfter(a: ReadSpan, b: ReadSpan): boolean {
-  const [one, other] = [a.span.end_time_unix_nano ?? "", b.span.end_time_unix_nano ?? ""];
-  return one.length === other.length ? one > other : one.length > other.length;
-}
-
-function first<T>(reads: ReadSpan[], read: (one: ReadSpan) => T | null): T | null {
-  for (const one of reads) {
-    const found = read(one);
-    if (found) return found;
-  }
-  return null;
-}
-
-/** The user's last message. */
-function questionIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
-  const message = found?.value[indexOfQuestion(found.value)];
-  return message ? { ...found!, value: textIn(message) } : null;
-}
-
-/** Null for a Python object as its `repr` writes it, such as the output of LlamaIndex's agents around the model's reply. */
-function withoutDump(reply: Sourced<string> | null): Sourced<string> | null {
-  return reply && /^[A-Z]\w*\(\w+=[A-Z]\w*\(/.test(reply.value) ? null : reply;
-}
-
-/** The assistant's last message, unless a call of a tool follows. */
-function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
-  const message = found?.value.findLast(
-    ({ role, pieces, calls }) => role === "assistant" && pieces.length + calls.length > 0,
-  );
-  const text = message ? textIn(message).trimEnd() : "";
-  return found && /\S/.test(text) ? { ...found, value: text } : null;
+function agentsIn(reads: ReadSpan[]): ReadSpan[] {
+  return reads.filter(({ role }) => role === "agent" || role === "step");
 }
 
 /** Those to which rules gave one of the attributes. */

@@ -29,6 +29,8 @@ class RuledReading implements ReadSpan {
   readonly convention: string | null;
   readonly role: SpanRole;
   readonly cumulative: boolean;
+  readonly isTurn: boolean;
+  readonly tellsCalls: boolean;
   /** With the attributes that rules gave, and no others. */
   readonly #given: Span;
   readonly #own: ReadSpan | null;
@@ -42,6 +44,8 @@ class RuledReading implements ReadSpan {
     this.#own = own;
     this.#base = base;
     this.role = roleOf(span, base.role);
+    this.isTurn = base.isTurn;
+    this.tellsCalls = base.tellsCalls;
     this.cumulative = base.cumulative && !usageKeys.some(([, key]) => isRuled(span, key));
   }
 

@@ -7,8 +7,8 @@ import type { Attributes, Span, Translation } from "../../model/trace/trace.ts";
 import { presets } from "../presets.ts";
 import { attributeOf, isBlank } from "../span/conversation.ts";
 import { finishReasonsKey } from "../span/finish-reasons.ts";
-import type { ReadMessage, ReadPiece } from "../span/message-parts.ts";
-import { indexOfQuestion, textIn } from "../span/messages.ts";
+import { type ReadMessage, type ReadPiece, textIn } from "../span/message-parts.ts";
+import { indexOfQuestion } from "../span/messages.ts";
 import type { CallReading, ReadSpan, Sourced } from "../span/reading.ts";
 import { inputKeys, isRuled, replyKeys } from "../span/sources.ts";
 import { argumentsKey } from "../span/tool-reading.ts";
@@ -143,9 +143,11 @@ function saidAround(
   { spans, userInput, reply }: TraceReading,
 ): Said {
   const isTold = spans.some(one => one.role === "model" && (one.asked ?? one.answered));
-  if (role === "agent" && !isTold) return { asked: upToQuestion(asked), answered: withoutLineEnds(answered) };
+  const isReply = reply?.spanId === span.span_id;
+  const told = isReply || !answered?.value.some(one => one.isData) ? answered : null;
+  if (role === "agent" && !isTold) return { asked: upToQuestion(asked), answered: withoutLineEnds(told) };
   const question = role === "agent" || userInput?.spanId === span.span_id ? upToQuestion(asked) : null;
-  const last = role === "agent" || reply?.spanId === span.span_id ? withoutLineEnds(answered) : null;
+  const last = role === "agent" || isReply ? withoutLineEnds(told) : null;
   const said = last?.value.findLast(one => one.role === "assistant" && one.calls.length === 0);
   return {
     asked: question && { ...question, value: question.value.slice(-1) },

@@ -1,5 +1,6 @@
 // One agent's part of a transcript: deduplicates repeated history, and inserts new messages and calls in order.
 
+import { parseJson } from "../../model/json-text.ts";
 import type { SubAgent } from "../../model/trace/shown.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { attributeOf, speakerOf, toolNameOf } from "../span/conversation.ts";
@@ -34,8 +35,11 @@ export class Thread {
   readonly #recorded: Recorded[];
   readonly #max: number;
   readonly #messages = new Map<string, Recorded[]>();
-  /** Indexed by id and by name. */
+  /** Indexed by id, by name, and by name and arguments. */
   readonly #calls = new Map<string, CallsOfKey>();
+  /** Calls that had no result when last looked at, and those that a result without id and name answered, by that result. */
+  readonly #open = new Set<Call>();
+  readonly #unnamed = new Map<string, Call>();
 
   constructor(agent: SubAgent | null, recorded: Recorded[], max: number) {
     this.#agent = agent;
@@ -110,13 +114,20 @@ export class Thread {
   #addCall({ id, name, arguments: args, paths }: ReadCall, list: List): Recorded | undefined {
     const { source, matcher, fresh } = list;
     const before = () => this.#calls.get(callKey(name, id))?.all.filter(call => call.hasMessage);
-    const known = matcher.next(`call ${callKey(name, id)}`, before);
-    if (known) return known;
     const { from, all = false } = matcher.scope;
+    const alike = () => this.#calls.get(argumentsKey(name, args))?.all.filter(call => call.hasMessage);
+    // The Responses API gives a call two ids, and histories have either.
+    const known =
+      matcher.next(`call ${callKey(name, id)}`, before) ??
+      (all && id !== null && args !== null ? matcher.next(argumentsKey(name, args), alike) : undefined);
+    if (known) return known;
     const begun = this.#openCall(name, id, "hasMessage");
     const call = begun ?? this.#record(name, id, { source, from, isOutput: !all });
     call.hasMessage = true;
-    if (args !== null) call.entry.arguments ??= { value: args, spanId: source.spanId, paths };
+    if (args !== null) {
+      call.entry.arguments ??= { value: args, spanId: source.spanId, paths };
+      this.#index(argumentsKey(name, args), call);
+    }
     if (!begun) fresh.add(call);
     return begun;
   }
@@ -125,7 +136,11 @@ export class Thread {
   #addResult({ id, name, value, failed, paths }: ReadResult, list: List): Recorded | undefined {
     const { source, matcher, fresh } = list;
     const key = callKey(name ?? "", id);
-    const known = matcher.next(`result ${key}`, () => this.#calls.get(key)?.all) as Call | undefined;
+    const known = (
+      id === null && !name
+        ? this.#answeredBy(value)
+        : matcher.next(`result ${key}`, () => this.#calls.get(key)?.all)
+    ) as Call | undefined;
     const call = known ?? this.#record(name ?? "", id, { source, from: matcher.scope.from, isOutput: false });
     call.entry.result ??= { value, spanId: source.spanId, paths };
     call.entry.failed ||= failed;
@@ -133,6 +148,18 @@ export class Thread {
     call.hasMessage = true;
     fresh.add(call);
     return undefined;
+  }
+
+  /** The only call that has no result; a result that names no call may be told again. */
+  #answeredBy(value: unknown): Call | undefined {
+    const told = JSON.stringify(value);
+    const before = this.#unnamed.get(told);
+    if (before) return before;
+    for (const call of this.#open) if (call.entry.result !== null) this.#open.delete(call);
+    const [only] = this.#open;
+    if (!only || this.#open.size > 1) return undefined;
+    this.#unnamed.set(told, only);
+    return only;
   }
 
   /** The first call that lacks the part just read: the one with this id, else an unfinished one with this name. */
@@ -155,6 +182,7 @@ export class Thread {
     const call: Call = { ...position, entry, id, hasMessage: false, hasSpan: false };
     this.#index(callKey(name, null), call);
     if (id !== null) this.#index(callKey(name, id), call);
+    if (name !== "") this.#open.add(call);
     return call;
   }
 
@@ -202,6 +230,8 @@ type List = { source: Source; matcher: RepetitionMatcher; fresh: Set<Recorded> }
 class RepetitionMatcher {
   readonly scope: Scope;
   readonly #left = new Map<string, { before: Recorded[]; next: number }>();
+  /** By any key. Results repeat the entries of their calls. */
+  readonly #used = new Set<Recorded>();
 
   constructor(scope: Scope) {
     this.scope = scope;
@@ -214,7 +244,11 @@ class RepetitionMatcher {
       left = { before: (before() ?? []).filter(one => this.#isInScope(one)), next: 0 };
       this.#left.set(key, left);
     }
-    return left.before[left.next++];
+    const isResult = key.startsWith("result ");
+    while (!isResult && this.#used.has(left.before[left.next]!)) left.next++;
+    const found = left.before[left.next++];
+    if (found && !isResult) this.#used.add(found);
+    return found;
   }
 
   /** Whether the entry is from a descendant of the span, or from its output. */
@@ -227,6 +261,12 @@ class RepetitionMatcher {
 /** The id decides: messages and spans may name the tool differently. */
 function callKey(name: string, id: string | null): string {
   return id === null ? `name ${name}` : `id ${id}`;
+}
+
+/** Equal for arguments that differ in white space. */
+function argumentsKey(name: string, args: unknown): string {
+  const value = typeof args === "string" ? (parseJson(args) ?? args) : args;
+  return `arguments ${name} ${JSON.stringify(value)}`;
 }
 
 /** Equal for repetitions of a message; histories often leave the reasoning out. */

@@ -20,6 +20,7 @@ import { usageKeys } from "../span/usage-keys.ts";
 import { wholeNumber } from "../span/whole-number.ts";
 import { idsOf } from "./identity.ts";
 import { modelCallsOf } from "./model-calls.ts";
+import { noiseOf } from "./noise.ts";
 import { findOtherConvention } from "./other-convention.ts";
 import { readTokens, unmeasuredCalls, usageBearers } from "./tokens.ts";
 
@@ -74,6 +75,7 @@ export function derive(
     httpStatus: readHttpStatus(tree),
     tokens,
     failed: spans.some(span => span.status?.code === 2),
+    noise: noiseOf(spans),
     spanCount: spans.length,
     userInput,
     responseText,

@@ -1,24 +1,16 @@
 // Recognizes attributes of other tracing conventions, to tell users which GenAI attributes are missing.
 import type { Derived, Span } from "../../model/trace/trace.ts";
 import { presets } from "../presets.ts";
-import { attributesByLack, type Lack, type Signs, textsOfTurn } from "../span/signs.ts";
+import { attributesByLack, type Lack, type Signs } from "../span/signs.ts";
 
 /** What an attribute provides in its convention. A key that ends in a dot is a prefix. */
 type Sign = { key: string; convention: string; standsFor: readonly Lack[] };
 
-/** Without a convention that reads it. */
-const n8n: Signs = {
-  of: "n8n",
-  way: "Agent spans of n8n 2.33 and later carry them; other nodes need them set by the workflow.",
-  attributes: { "n8n.": textsOfTurn },
-};
-
 /** By what writes them. */
 export const conventions: Record<string, Signs & { way: string }> = Object.fromEntries(
-  [
-    ...presets.flatMap(({ title, signs }) => signs.map(one => ({ title, ...one }))),
-    { title: "n8n", ...n8n },
-  ].map(({ title, of = title, way = wayOf(title), ...signs }) => [of, { way, ...signs }]),
+  presets
+    .flatMap(({ title, signs }) => signs.map(one => ({ title, ...one })))
+    .map(({ title, of = title, way = wayOf(title), ...signs }) => [of, { way, ...signs }]),
 );
 
 /** Those that no release of the SDK sends. */

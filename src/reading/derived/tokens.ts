@@ -85,8 +85,9 @@ function readUsage(tree: SpanTree, bearers: number[], attribute: string, from: s
     from.push(root!.span_id);
     return own;
   }
-  const sum = sumBelow(tree, bearers, attribute, from);
-  if (own === null || (sum ?? 0) > 0) return sum;
+  const below = sumBelow(tree, bearers, attribute, from);
+  // A 0 on the root counts as absent where its calls say more.
+  if (own === null || below) return below;
   from.splice(0, from.length, root!.span_id);
   return own;
 }
@@ -100,9 +101,10 @@ function sumBelow(tree: SpanTree, bearers: number[], attribute: string, from: st
   const counted: number[] = [];
   const repeaters: number[] = [];
   for (const at of bearers) {
+    if (at === tree.root) continue;
     const span = tree.spans[at]!;
     const count = wholeNumber(span, attribute);
-    if (count === null || at === tree.root) continue;
+    if (count === null) continue;
     counted.push(at);
     if (repeatingOperations.includes(attributeOf(span, "gen_ai.operation.name"))) repeaters.push(at);
     else add(span, count);

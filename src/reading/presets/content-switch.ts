@@ -13,7 +13,9 @@ export function contentSwitchesIn(spans: Span[]): ShownSwitch[] {
   for (const span of spans) {
     const preset = recognize(span);
     const one = preset?.contentSwitches.find(
-      ({ scope }) => scope === undefined || scope.test(span.scope?.name ?? ""),
+      ({ scope, mark }) =>
+        (scope === undefined || scope.test(span.scope?.name ?? "")) &&
+        (mark === undefined || Object.hasOwn(span.attributes, mark)),
     );
     if (!preset || !one || found.has(one)) continue;
     const { role } = preset.read(span);

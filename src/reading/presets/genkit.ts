@@ -1,11 +1,7 @@
 // Firebase Genkit for JavaScript and Go, 1.x: `genkit:*`; usage and model are in the JSON of the output.
 
-import { isRecord } from "../../model/record.ts";
-import type { Attributes, Span } from "../../model/trace/trace.ts";
 import { attributeOf } from "../span/conversation.ts";
-import type { Sourced } from "../span/reading.ts";
 import { preset } from "../span/table.ts";
-import { sourced, usageIn } from "../span/values.ts";
 
 export const genkit = preset({
   name: "genkit",
@@ -23,22 +19,5 @@ export const genkit = preset({
   toolName: ["genkit:name"],
   toolArguments: ["genkit:input"],
   toolResult: ["genkit:output"],
-  mend: {
-    usage: (usage, span, role) => {
-      if (role !== "model") return usage;
-      const output = outputOf(span);
-      return output && usageIn({ ...output, value: output.value["usage"] });
-    },
-    model: (model, span, role) => {
-      const output = role === "model" ? outputOf(span) : null;
-      const raw = output?.value["raw"];
-      const name = isRecord(raw) ? raw["model"] : null;
-      return output && typeof name === "string" ? { ...output, value: name } : model;
-    },
-  },
+  answerHasUsage: true,
 });
-
-function outputOf(span: Span): Sourced<Attributes> | null {
-  const output = sourced(span, "genkit:output");
-  return output && isRecord(output.value) ? { ...output, value: output.value } : null;
-}

@@ -32,6 +32,7 @@ export const googleAdk = preset({
     standardRole(span) ?? (attributeOf(span, "gcp.vertex.agent.llm_request") === undefined ? null : "model"),
   input: ["gcp.vertex.agent.llm_request"],
   output: ["gcp.vertex.agent.llm_response"],
+  toolId: ["gen_ai.tool.call.id", "gen_ai.tool_call.id"],
   toolArguments: ["gcp.vertex.agent.tool_call_args"],
   toolResult: ["gcp.vertex.agent.tool_response"],
   conversationId: ["gcp.vertex.agent.session_id", "gen_ai.conversation.id"],

@@ -16,7 +16,7 @@ export const langSmith = preset({
   signs: [
     {
       way: "Set them on the model's and the tools' spans beside LangSmith's own.",
-      attributes: { "gen_ai.completion": ["reply"], "langsmith.": textsOfTurn },
+      attributes: { "langsmith.": textsOfTurn },
     },
   ],
   kinds: {
@@ -35,6 +35,7 @@ export const langSmith = preset({
   output: ["gen_ai.completion"],
   toolArguments: ["gen_ai.prompt"],
   toolResult: ["gen_ai.completion"],
+  usageJson: ["langsmith.metadata.usage_metadata"],
   conversationId: [
     "langsmith.metadata.session_id",
     "langsmith.metadata.thread_id",

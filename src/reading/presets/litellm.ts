@@ -1,12 +1,30 @@
-// LiteLLM's `otel` callback, 1.80: a trace per model call, and a span with the raw request below it.
+// LiteLLM's `otel` callback and its proxy, both versions: a trace per model call, and a span with the raw request below it.
 import { attributeOf } from "../span/conversation.ts";
+import type { ContentSwitch } from "../span/reading.ts";
 import { preset, standardRole } from "../span/table.ts";
+
+/** Also where a callback of LiteLLM writes the attributes of another convention. */
+export const liteLlmContent: ContentSwitch[] = [
+  {
+    of: "LiteLLM’s proxy with OpenTelemetry v2",
+    scope: /^litellm$/,
+    mark: "litellm.call_type",
+    says: "It writes messages only if this variable is set.",
+    lines: ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only"],
+  },
+  {
+    of: "LiteLLM",
+    scope: /^litellm/,
+    says: "It writes messages unless turn_off_message_logging is on.",
+    lines: ["litellm.turn_off_message_logging = False"],
+  },
+];
 
 export const liteLlm = preset({
   name: "litellm",
   title: "LiteLLM",
   writes: "LiteLLM’s `otel` callback; each call of a model is a trace.",
-  marks: [],
+  marks: ["litellm."],
   signs: [
     {
       scope: "litellm",
@@ -19,13 +37,10 @@ export const liteLlm = preset({
     },
   ],
   scope: /^litellm/,
-  contentSwitches: [
-    {
-      says: "It writes messages unless turn_off_message_logging is on.",
-      lines: ["litellm.turn_off_message_logging = False"],
-    },
-  ],
-  role: span => (attributeOf(span, "gen_ai.operation.name") === undefined ? "other" : standardRole(span)),
-  userId: ["llm.user"],
+  contentSwitches: liteLlmContent,
+  role: span =>
+    attributeOf(span, "gen_ai.operation.name") === undefined ? "other" : (standardRole(span) ?? "model"),
+  userId: ["llm.user", "litellm.metadata.user_api_key_end_user_id", "metadata.user_api_key_end_user_id"],
   output: ["gen_ai.output.messages", "gen_ai.completion."],
+  calls: ["gen_ai.completion."],
 });

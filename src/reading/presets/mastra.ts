@@ -1,4 +1,4 @@
-// Mastra's OpenTelemetry exporter 1.0: `input` and `output`; a model's steps lie below the span that sums them up.
+// Mastra's OpenTelemetry exporter: `input` and `output` in its 1.0, `mastra.<type>.input` and `.output` since.
 
 import { textOrNone } from "../../model/record.ts";
 import { attributeOf } from "../span/conversation.ts";
@@ -15,14 +15,26 @@ export const mastra = preset({
   ],
   role: span => {
     const type = textOrNone(attributeOf(span, "mastra.span.type"));
-    if (type === "model_generation" || type === "llm_generation") return "model";
+    if (["model_generation", "llm_generation", "model_inference"].includes(type)) return "model";
     if (type === "tool_call" || type === "mcp_tool_call") return "tool";
     return type === "agent_run" || type === "workflow_run" ? "agent" : "other";
   },
-  input: ["input", "gen_ai.prompt"],
-  output: ["output", "gen_ai.completion"],
-  toolArguments: ["gen_ai.tool.input", "input"],
-  toolResult: ["gen_ai.tool.output", "output"],
+  input: [
+    "mastra.agent_run.input",
+    "mastra.workflow_run.input",
+    "mastra.model_generation.input",
+    "input",
+    "gen_ai.prompt",
+  ],
+  output: [
+    "mastra.agent_run.output",
+    "mastra.workflow_run.output",
+    "mastra.model_generation.output",
+    "output",
+    "gen_ai.completion",
+  ],
+  toolArguments: ["gen_ai.tool.input", "gen_ai.tool.call.arguments", "mastra.tool_call.input", "input"],
+  toolResult: ["gen_ai.tool.output", "gen_ai.tool.call.result", "mastra.tool_call.output", "output"],
   conversationId: ["sessionId", "threadId", "mastra.metadata.threadId", "mastra.metadata.sessionId"],
   userId: ["userId", "mastra.metadata.userId"],
 });

@@ -1,8 +1,12 @@
 // OpenInference, Python and JavaScript: lists are flattened into `llm.input_messages.N.*`.
+import type { Span } from "../../model/trace/trace.ts";
+import { messagesIn } from "../span/messages.ts";
 import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
+import { sourced } from "../span/values.ts";
+import { liteLlmContent } from "./litellm.ts";
 
-const kindsOfOpenInference = {
+export const kindsOfOpenInference = {
   agent: "agent",
   chain: "step",
   llm: "model",
@@ -33,6 +37,7 @@ export const openInference = preset({
     },
   ],
   contentSwitches: [
+    ...liteLlmContent,
     {
       says: "It writes messages unless these variables, or hide_inputs and hide_outputs in its TraceConfig, hide them.",
       lines: ["OPENINFERENCE_HIDE_INPUTS=false", "OPENINFERENCE_HIDE_OUTPUTS=false"],
@@ -50,10 +55,25 @@ export const openInference = preset({
     output: ["llm.token_count.completion"],
     reasoning: ["llm.token_count.completion_details.reasoning"],
     cached: ["llm.token_count.prompt_details.cache_read"],
+    written: ["llm.token_count.prompt_details.cache_write"],
   },
   finishReasons: ["llm.finish_reason"],
   model: ["llm.model_name"],
   provider: ["llm.provider", "llm.system"],
-  conversationId: ["session.id", "metadata>session_id", "metadata>thread_id"],
+  conversationId: ["session.id", "metadata>session_id", "metadata>thread_id", "litellm.trace_id"],
   userId: ["user.id", "metadata>user_id"],
+  mend: {
+    // LiteLLM makes one up for each call where nobody set it.
+    conversationId: id => (id?.attribute === "litellm.trace_id" && uuid.test(id.value) ? null : id),
+    asked: (asked, span, role) => (role === "model" ? asked : (givenTo(span) ?? asked)),
+  },
 });
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** LangChain's history: the flattened list beside it has only the first message. */
+function givenTo(span: Span) {
+  const given = sourced(span, "input.value");
+  const messages = given && typeof given.value === "object" ? messagesIn(given, "user") : null;
+  return messages && messages.value.length > 1 ? messages : null;
+}

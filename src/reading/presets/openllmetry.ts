@@ -32,7 +32,7 @@ export const openLlmetry = preset({
       },
     },
   ],
-  scope: /^(?:traceloop|opentelemetry\.instrumentation\.(?!genai|openai_v2$|google_genai$))/,
+  scope: /^(?:@?traceloop|opentelemetry\.instrumentation\.(?!genai|openai_v2$|google_genai$))/,
   contentSwitches: [
     openTelemetryContent,
     {
@@ -42,13 +42,16 @@ export const openLlmetry = preset({
   ],
   role: span => {
     const kind = attributeOf(span, "traceloop.span.kind");
-    if (kind === "tool") return "tool";
+    // LangChain for JavaScript calls its tools tasks.
+    if (kind === "tool" || standardRole(span) === "tool") return "tool";
+    // Of the same, any runnable is a workflow.
+    if (attributeOf(span, "gen_ai.operation.name") === "workflow") return "step";
     if (kind === "agent" || kind === "workflow") return "agent";
     if (kind === "task") return "step";
     return attributeOf(span, "llm.request.type") === undefined ? standardRole(span) : "model";
   },
-  input: ["gen_ai.prompt.", "traceloop.entity.input"],
-  output: ["gen_ai.completion.", "traceloop.entity.output"],
+  input: ["gen_ai.prompt.", "traceloop.entity.input", "crewai.task.description"],
+  output: ["gen_ai.completion.", "traceloop.entity.output", "crewai.crew.result"],
   toolName: ["gen_ai.tool.name", "traceloop.entity.name"],
   toolArguments: ["traceloop.entity.input"],
   toolResult: ["traceloop.entity.output"],

@@ -23,6 +23,13 @@ export const openTelemetry = preset({
   contentSwitches: [
     openTelemetryContent,
     {
+      of: "OpenTelemetry’s instrumentations for JavaScript",
+      scope: /^@opentelemetry\/instrumentation-/,
+      says: "They write messages only if this variable is set, and as log records.",
+      lines: ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"],
+      logRecords: true,
+    },
+    {
       of: "Semantic Kernel",
       scope: /^(?:semantic_kernel\.|Microsoft\.SemanticKernel)/,
       says: "It writes messages only if this variable is set; in Python as log records.",
@@ -47,6 +54,9 @@ export const openTelemetry = preset({
       says: "Its own spans have no messages, and no setting adds them. Instrument the library that calls the model as well, for OpenAI’s with openinference-instrumentation-openai.",
     },
   ],
+  output: ["gen_ai.output"],
+  toolArguments: ["gen_ai.tool.args"],
+  toolResult: ["gen_ai.output"],
   role: span => {
     const isCall = attributeOf(span, "gen_ai.request.model") !== undefined || span.log_records !== undefined;
     return standardRole(span) ?? (isCall ? "model" : null);

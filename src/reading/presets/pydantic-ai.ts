@@ -1,12 +1,9 @@
 // Pydantic AI 0.8 to 2.68: the standard attributes since 1.0, `events` and `all_messages_events` before.
 
-import { isRecord } from "../../model/record.ts";
-import type { Span } from "../../model/trace/trace.ts";
 import { attributeOf } from "../span/conversation.ts";
-import { messagesIn } from "../span/messages.ts";
+import { listedMessages } from "../span/listed-events.ts";
 import { textsOfTurn } from "../span/signs.ts";
 import { preset, standardRole } from "../span/table.ts";
-import { sourced } from "../span/values.ts";
 
 export const pydanticAi = preset({
   name: "pydantic_ai",
@@ -40,22 +37,13 @@ export const pydanticAi = preset({
   model: ["gen_ai.response.model", "gen_ai.request.model", "model_name"],
   // Set or not, the id is there; one that nobody set is of no use and differs in every trace.
   mend: {
-    asked: (asked, span, role) => (role === "model" ? (fromEvents(span, "input") ?? asked) : asked),
+    asked: (asked, span, role) =>
+      role === "model" ? (listedMessages(span, "events", "user") ?? asked) : asked,
     answered: (answered, span, role) =>
-      role === "model" ? (fromEvents(span, "output") ?? answered) : answered,
+      role === "model" ? (listedMessages(span, "events", "assistant") ?? answered) : answered,
     conversationId: id => (isUuid7(id?.value) ? null : id),
   },
 });
-
-/** Its 0.x lists all messages of a call as events; the one with a choice is the answer. */
-function fromEvents(span: Span, side: "input" | "output") {
-  const events = sourced(span, "events");
-  if (!events || !Array.isArray(events.value)) return null;
-  const value = events.value.filter(
-    event => isRecord(event) && (event["event.name"] === "gen_ai.choice") === (side === "output"),
-  );
-  return messagesIn({ ...events, value }, side === "input" ? "user" : "assistant");
-}
 
 const isUuid7 = (id: string | undefined) =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(id ?? "");

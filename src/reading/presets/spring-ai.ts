@@ -25,6 +25,7 @@ export const springAi = preset({
     return kind === "tool_call" ? "tool" : kind === undefined ? standardRole(span) : "step";
   },
   toolName: ["spring.ai.tool.definition.name"],
+  toolId: ["spring.ai.tool.call.id"],
   toolArguments: ["spring.ai.tool.call.arguments"],
   toolResult: ["spring.ai.tool.call.result"],
   conversationId: ["spring.ai.chat.client.conversation.id"],

@@ -36,7 +36,8 @@ export const vercelAi = preset({
     return /^ai\.(?:generate|stream)(?:Text|Object)$/.test(operation) ? "agent" : "other";
   },
   input: ["ai.prompt.messages", "ai.prompt"],
-  output: ["ai.response.text", "ai.response.object", "ai.response.toolCalls"],
+  output: ["ai.response.text", "ai.response.object"],
+  calls: ["ai.response.toolCalls"],
   toolName: ["ai.toolCall.name"],
   toolId: ["ai.toolCall.id"],
   toolArguments: ["ai.toolCall.args"],

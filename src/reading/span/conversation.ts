@@ -5,6 +5,7 @@ import { isRecord } from "../../model/record.ts";
 import { compareNanos } from "../../model/trace/times.ts";
 import type { Attributes, Derived, FoundText, Span, ToolCall, TracePath } from "../../model/trace/trace.ts";
 import { UnreadText } from "../../model/trace/unread-text.ts";
+import { takeApart, textIn } from "./message-parts.ts";
 
 export type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
 
@@ -177,9 +178,13 @@ function inputInPrompt(span: Span): FoundText | null {
   const prompt = attributeOf(span, "gen_ai.prompt");
   // JSON without roles is the user's own input.
   const messages = messagesOf(prompt)?.filter(message => message.role !== "");
-  const text = (messages && pickInput(messages)) ?? (typeof prompt === "string" ? prompt : null);
+  const text =
+    (messages && pickInput(messages)) ??
+    (typeof prompt === "string" && !emptyJson.test(prompt) ? prompt : null);
   return found(text, span, "gen_ai.prompt");
 }
+
+const emptyJson = /^\s*(?:\{\s*\}|\[\s*\]|null)\s*$/;
 
 function replyInMessages(span: Span): FoundText | null {
   const messages = messagesOf(attributeOf(span, "gen_ai.output.messages"));
@@ -204,7 +209,7 @@ export function isBlank(text: string): boolean {
 /** The user's input in a list of messages; null if no message has text. */
 function pickInput(messages: Message[]): string | null {
   const latest = (roles: readonly string[]) =>
-    messages.findLast(message => message.text !== null && roles.includes(message.role.toLowerCase()));
+    messages.findLast(message => roles.includes(message.role.toLowerCase()) && message.text !== null);
   const chosen = latest(userRoles) ?? latest(systemRoles);
   return chosen?.text ?? (messages.map(message => message.text ?? "").join("") || null);
 }
@@ -221,26 +226,18 @@ function isReplyRole(role: string): boolean {
   return !otherRoles.includes(role.toLowerCase());
 }
 
+/** Its text is read when it is asked for: of a history only the last question is. */
 function readMessage(message: Attributes): Message {
   const { role, parts, content } = message;
   const body = Array.isArray(parts) && parts.length === 0 ? (content ?? parts) : (parts ?? content ?? []);
-  const list: unknown[] = Array.isArray(body) ? body : [asPart(body)];
-  const text = list.map(textOfPart).join("");
-  return { role: typeof role === "string" ? role : "", text: isBlank(text) ? null : text, parts: list };
-}
-
-function asPart(body: unknown): unknown {
-  return typeof body === "string" ? { type: "text", content: body } : body;
-}
-
-const textTypes: readonly unknown[] = ["text", "input_text", "output_text", undefined];
-
-function textOfPart(part: unknown): string {
-  if (typeof part === "string") return part;
-  // Google marks reasoning as a thought instead of giving it a type.
-  if (!isRecord(part) || !textTypes.includes(part["type"]) || part["thought"] === true) return "";
-  const { content, text } = part;
-  return typeof content === "string" ? content : typeof text === "string" ? text : "";
+  return {
+    role: typeof role === "string" ? role : "",
+    get text() {
+      const text = textIn(takeApart(message, []));
+      return isBlank(text) ? null : text;
+    },
+    parts: Array.isArray(body) ? body : [typeof body === "string" ? { type: "text", content: body } : body],
+  };
 }
 
 /** The documented arguments of a call: parsed if they are JSON text, none if the text is blank, `{ value: text }` if it is another. */

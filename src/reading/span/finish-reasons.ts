@@ -88,6 +88,8 @@ const containers = [
   "generations",
   "messages",
   "candidates",
+  "replies",
+  "meta",
   "message",
   "generation_info",
   "response_metadata",

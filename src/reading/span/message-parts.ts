@@ -3,19 +3,31 @@
 import { isRecord } from "../../model/record.ts";
 import type { SpanPath } from "../../model/trace/shown.ts";
 import type { Attributes } from "../../model/trace/trace.ts";
+import { fieldText } from "./field-text.ts";
+import { mediaName } from "./media-part.ts";
+import * as shapes from "./part-shapes.ts";
 
 /** A text of a message and its paths: several if the text is joined from parts. */
 export type ReadText = { text: string; paths: SpanPath[] };
 
 export type ReadPiece =
   | ({ kind: "text" } & ReadText)
+  /** What the model said in place of an answer. Counts as text. */
+  | ({ kind: "refusal" } & ReadText)
   | ({ kind: "reasoning" } & ReadText)
   /** Media are named, not shown. */
   | { kind: "media"; name: string }
   /** A part of an unknown type, as JSON. */
   | ({ kind: "other"; name: string } & ReadText);
 
-export type ReadCall = { id: string | null; name: string; arguments: unknown; paths: SpanPath[] };
+/** `otherId`: the Responses API gives a call two, and histories may have either. */
+export type ReadCall = {
+  id: string | null;
+  otherId?: string;
+  name: string;
+  arguments: unknown;
+  paths: SpanPath[];
+};
 export type ReadResult = {
   id: string | null;
   name: string | null;
@@ -24,24 +36,79 @@ export type ReadResult = {
   paths: SpanPath[];
 };
 
-export type ReadMessage = { role: string; pieces: ReadPiece[]; calls: ReadCall[]; results: ReadResult[] };
+/** `from`: where it was read, if not where the other messages were. */
+export type ReadMessage = {
+  role: string;
+  pieces: ReadPiece[];
+  calls: ReadCall[];
+  results: ReadResult[];
+  from?: string;
+  /** Whether its text is that of an object or a list which is no message. */
+  isData?: true;
+};
+
+/** The texts of a message, joined. */
+export function textIn({ pieces }: ReadMessage): string {
+  return pieces.map(piece => (piece.kind === "text" || piece.kind === "refusal" ? piece.text : "")).join("");
+}
 
 /** `path`: the path of the message. */
 export function takeApart(message: Attributes, path: SpanPath): ReadMessage {
-  const parts = message["parts"];
-  const key = (Array.isArray(parts) && parts.length === 0) || parts == null ? "content" : "parts";
-  const read = takeApartParts(textIn(message, "role") ?? "", message[key], [...path, key]);
+  const key = bodyKeys.find(name => !isEmpty(message[name])) ?? "content";
+  const read = takeApartParts(fieldText(message, "role") ?? "", message[key], [...path, key]);
+  if (isData(read, message[key])) read.pieces = [dataPiece(message[key], [...path, key])];
+  addRefusal(read, message, path);
+  if (read.calls.length === 0) addCallsBeside(read, message, path);
+  const more = isRecord(message["additional_kwargs"]) ? message["additional_kwargs"] : {};
+  const id = fieldText(message, ...resultIdKeys) ?? fieldText(more, ...resultIdKeys);
+  return id === null ? read : asResult(read, id, fieldText(message, ...shapes.callNameKeys));
+}
 
-  // OpenAI's shape: calls are beside the content, and results are messages.
-  for (const name of ["tool_calls", "toolCalls"]) {
+/** Whether the body of a message is an object or a list, and not its parts: a structured reply. */
+function isData({ role, pieces, calls, results }: ReadMessage, body: unknown): boolean {
+  if (calls.length + results.length > 0 || !pieces.every(({ kind }) => kind === "other")) return false;
+  if (!replyRoles.has(role.toLowerCase())) return false;
+  const items = Array.isArray(body) ? body : [body];
+  return (
+    items.length > 0 && items.every(item => isRecord(item) && fieldText(item, ...shapes.typeKeys) === null)
+  );
+}
+
+const replyRoles = new Set(["assistant", "ai", "model", ""]);
+
+const resultIdKeys = ["tool_call_id", "toolCallId"];
+
+const bodyKeys = ["parts", "content", "contents", "blocks"];
+
+function isEmpty(body: unknown): boolean {
+  return body === undefined || body === null || body === "" || (Array.isArray(body) && body.length === 0);
+}
+
+function addRefusal(read: ReadMessage, message: Attributes, path: SpanPath): void {
+  const text = fieldText(message, "refusal");
+  if (text !== null) read.pieces.push({ kind: "refusal", text, paths: [[...path, "refusal"]] });
+}
+
+/** OpenAI's shape: calls are beside the content. LangChain repeats them in the arguments that it passed on. */
+function addCallsBeside(read: ReadMessage, message: Attributes, path: SpanPath): void {
+  for (const name of shapes.callListKeys) {
     const calls = message[name];
     if (!Array.isArray(calls)) continue;
     for (const [at, call] of calls.entries()) {
       if (isRecord(call)) read.calls.push(callIn(call, [...path, name, at]));
     }
   }
-  const id = textIn(message, "tool_call_id", "toolCallId");
-  return id === null ? read : asResult(read, id, textIn(message, "name", "tool_name"));
+  const legacy = message["function_call"];
+  if (read.calls.length === 0 && isRecord(legacy) && fieldText(legacy, "name") !== null) {
+    read.calls.push(callIn(legacy, [...path, "function_call"]));
+  }
+  const more = message["additional_kwargs"];
+  if (read.calls.length === 0 && isRecord(more))
+    addCallsBeside(read, withoutMore(more), [...path, "additional_kwargs"]);
+}
+
+function withoutMore({ tool_calls, function_call }: Attributes): Attributes {
+  return { tool_calls, function_call };
 }
 
 /** Reads a list of parts, or a single value in place of a list, as a message of this role. */
@@ -51,10 +118,10 @@ export function takeApartParts(role: string, value: unknown, path: SpanPath): Re
     ? value.map((part, at) => [part, [...path, at]])
     : [[value, path]];
   for (const [part, at] of parts) {
-    const found = readPart(part, at);
-    if ("call" in found) read.calls.push(found.call);
-    else if ("result" in found) read.results.push(found.result);
-    else if (found.piece) addPiece(read.pieces, found.piece);
+    const { piece, call, result } = readPart(part, at);
+    if (call) read.calls.push(call);
+    if (result) read.results.push(result);
+    if (piece) addPiece(read.pieces, piece);
   }
   return read;
 }
@@ -79,124 +146,112 @@ function addPiece(pieces: ReadPiece[], piece: ReadPiece): void {
   }
 }
 
-type ReadPart = { piece: ReadPiece | null } | { call: ReadCall } | { result: ReadResult };
+type ReadPart = { piece?: ReadPiece; call?: ReadCall; result?: ReadResult };
 
 function readPart(part: unknown, path: SpanPath): ReadPart {
-  if (part == null || part === "") return { piece: null };
+  if (part == null || part === "") return {};
   if (typeof part === "string") return { piece: { kind: "text", text: part, paths: [path] } };
   if (!isRecord(part)) return { piece: unknownPiece(typeof part, part, path) };
-  const type = typeof part["type"] === "string" ? part["type"] : "";
-  const thought = reasoningTypes.has(type) || part["thought"] === true;
-  if (thought || textTypes.has(type)) {
-    const key = textKeys.find(name => typeof part[name] === "string");
-    const text = key === undefined ? "" : String(part[key]);
-    const kind = thought ? "reasoning" : "text";
-    if (text !== "") return { piece: { kind, text, paths: [[...path, key!]] } };
-    if (thought || key !== undefined) return { piece: null };
-  }
+  const type = fieldText(part, ...shapes.typeKeys) ?? "";
+  const said = textPart(part, type, path);
+  if (said) return said;
   for (const [name, inner] of Object.entries(part)) {
     if (!isRecord(inner)) continue;
-    if (innerCalls.has(name)) return { call: callIn(inner, [...path, name]) };
-    if (innerResults.has(name)) return { result: resultIn(inner, [...path, name]) };
+    if (shapes.innerCalls.has(name)) return { call: callIn(inner, [...path, name]) };
+    if (shapes.innerResults.has(name)) return { result: resultIn(inner, [...path, name]) };
   }
-  if (callTypes.has(type)) return { call: callIn(part, path) };
-  if (resultTypes.has(type)) return { result: resultIn(part, path) };
+  if (shapes.callTypes.has(type)) {
+    // The Responses API puts what an MCP server answered into its call.
+    const hasOutput = type === "mcp_call" && part["output"] != null;
+    return { call: callIn(part, path), ...(hasOutput && { result: resultIn(part, path) }) };
+  }
+  if (shapes.resultTypes.has(type)) return { result: resultIn(part, path) };
+  if (shapes.dataTypes.has(type)) {
+    const key = [type, "content", "value", "data"].find(name => part[name] != null);
+    if (key !== undefined) return { piece: dataPiece(part[key], [...path, key]) };
+  }
   const media = mediaName(part, type);
   if (media !== null) return { piece: { kind: "media", name: media } };
   return { piece: unknownPiece(type || "part", part, path) };
+}
+
+/** Null if the part is no text, reasoning or refusal. */
+function textPart(part: Attributes, type: string, path: SpanPath): ReadPart | null {
+  if (type === "refusal") {
+    const key = ["refusal", ...shapes.contentKeys].find(name => typeof part[name] === "string");
+    return key === undefined
+      ? {}
+      : { piece: { kind: "refusal", text: String(part[key]), paths: [[...path, key]] } };
+  }
+  const isText = shapes.textTypes.has(type);
+  // Google marks reasoning as a thought instead of giving it a type.
+  const isThought = shapes.reasoningTypes.has(type) || part["thought"] === true;
+  if (!isText && !isThought) return null;
+  const written = shapes.contentKeys.find(name => typeof part[name] === "string");
+  if (written !== undefined && (part[written] !== "" || !isThought)) {
+    const text = String(part[written]);
+    const kind = isThought ? "reasoning" : "text";
+    return text === "" ? {} : { piece: { kind, text, paths: [[...path, written]] } };
+  }
+  const key = shapes.reasoningKeys.find(name => part[name] != null);
+  if (key !== undefined) {
+    const text = thoughtIn(part[key], 0);
+    return text === "" ? {} : { piece: { kind: "reasoning", text, paths: [[...path, key]] } };
+  }
+  if (shapes.reasoningTypes.has(type)) return {};
+  const data =
+    type === "" ? undefined : shapes.contentKeys.find(name => typeof part[name] === "object" && part[name]);
+  return data === undefined ? null : { piece: dataPiece(part[data], [...path, data]) };
+}
+
+/** The Responses API lists the paragraphs of a summary; Bedrock wraps the text. */
+function thoughtIn(value: unknown, depth: number): string {
+  if (typeof value === "string") return value;
+  if (depth > 3) return "";
+  if (Array.isArray(value)) return value.map(item => thoughtIn(item, depth + 1)).join("");
+  return isRecord(value)
+    ? thoughtIn(value["text"] ?? value["reasoningText"] ?? value["content"], depth + 1)
+    : "";
+}
+
+function dataPiece(value: unknown, path: SpanPath): ReadPiece {
+  return { kind: "text", text: typeof value === "string" ? value : JSON.stringify(value), paths: [path] };
 }
 
 function unknownPiece(name: string, value: unknown, path: SpanPath): ReadPiece {
   return { kind: "other", name, text: JSON.stringify(value), paths: [path] };
 }
 
-const textTypes = new Set(["", "text", "input_text", "output_text"]);
-const textKeys = ["content", "text", "thinking", "reasoning", "summary"];
-const reasoningTypes = new Set(["reasoning", "thinking", "thought", "redacted_thinking"]);
-const callTypes = new Set([
-  "tool_call",
-  "tool-call",
-  "tool_use",
-  "function_call",
-  "function",
-  "server_tool_call",
-  "server_tool_use",
-]);
-const resultTypes = new Set([
-  "tool_call_response",
-  "tool-result",
-  "tool_result",
-  "function_call_output",
-  "server_tool_call_response",
-]);
-
-// Google and Amazon Bedrock name the part instead of giving it a type.
-const innerCalls = new Set(["functionCall", "function_call", "toolUse"]);
-const innerResults = new Set(["functionResponse", "function_response", "toolResult"]);
-
-const idKeys = ["id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId"];
-
 function callIn(call: Attributes, path: SpanPath): ReadCall {
   const inner = call["function"];
   const [holder, own] = isRecord(inner) ? [inner, [...path, "function"]] : [call, path];
-  const key = ["arguments", "input", "args", "server_tool_call"].find(name => holder[name] != null);
+  const key = shapes.argumentKeys.find(name => holder[name] != null);
+  const id = fieldText(call, ...shapes.callIdKeys);
+  const otherId = fieldText(call, "id");
   return {
-    id: textIn(call, ...idKeys),
-    name: textIn(holder, "name", "tool_name", "toolName") ?? "",
+    id,
+    ...(otherId !== null && otherId !== id && { otherId }),
+    name: fieldText(holder, ...shapes.callNameKeys) ?? shapes.nameOfType(fieldText(call, "type") ?? ""),
     arguments: key === undefined ? null : holder[key],
     paths: key === undefined ? [] : [[...own, key]],
   };
 }
 
 function resultIn(part: Attributes, path: SpanPath): ReadResult {
-  const keys = ["response", "result", "output", "content", "server_tool_call_response"];
-  const key = keys.find(name => part[name] != null);
+  const key = shapes.resultKeys.find(name => part[name] != null);
+  const origin = isRecord(part["origin"]) ? part["origin"] : {};
   return {
-    id: textIn(part, ...idKeys.slice(1), "id"),
-    name: textIn(part, "name", "tool_name", "toolName"),
+    id: fieldText(part, ...shapes.callIdKeys) ?? fieldText(origin, "id"),
+    name: fieldText(part, ...shapes.callNameKeys) ?? fieldText(origin, ...shapes.callNameKeys),
     value: key === undefined ? null : part[key],
-    failed: part["is_error"] === true || part["isError"] === true || part["status"] === "error",
+    failed: hasFailed(part),
     paths: key === undefined ? [] : [[...path, key]],
   };
 }
 
-const mediaTypes = /^(?:blob|uri|media|document|(?:input_|output_)?(?:image|audio|video|file)(?:_url)?)$/;
-
-/** Describes a media part: its type, name and size. */
-function mediaName(part: Attributes, type: string): string | null {
-  const inner = [part["inlineData"], part["inline_data"], part["fileData"], part["file_data"]].find(isRecord);
-  if (!inner && !mediaTypes.test(type)) return null;
-  const holder = inner ?? part;
-  const nested = [holder["source"], holder["image_url"], holder["file"], holder["input_audio"]].find(
-    isRecord,
-  );
-  const look = (...keys: string[]) => textIn(holder, ...keys) ?? (nested ? textIn(nested, ...keys) : null);
-  const kind =
-    look("mime_type", "mimeType", "media_type", "mediaType", "modality", "format") ?? (type || "media");
-  const called = look(
-    "filename",
-    "file_name",
-    "name",
-    "file_id",
-    "fileId",
-    "file_uri",
-    "fileUri",
-    "uri",
-    "url",
-  );
-  const data = look("content", "data", "image");
-  const place = textIn(part, "image_url") ?? called;
-  const names = [kind, place !== null && place.length <= 300 && !place.startsWith("data:") ? place : null];
-  const size = data ?? (place?.startsWith("data:") ? place : null);
-  if (size !== null) names.push(`${size.length.toLocaleString("en")} characters of data`);
-  return names.filter(name => name !== null).join(", ");
-}
-
-/** The first of these fields that is a non-empty string. */
-function textIn(record: Attributes, ...keys: string[]): string | null {
-  for (const key of keys) {
-    const value = Object.hasOwn(record, key) ? record[key] : undefined;
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return null;
+/** Also a command that ended with another code than 0. */
+function hasFailed(part: Attributes): boolean {
+  if (part["is_error"] === true || part["isError"] === true || part["error"] === true) return true;
+  const code = part["exit_code"] ?? part["exitCode"];
+  return part["status"] === "error" || (typeof code === "number" && code !== 0);
 }

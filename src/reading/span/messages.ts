@@ -1,21 +1,67 @@
 // Finds the messages in whatever an SDK recorded as input or output: lists, wrappers, LangChain's constructors, completions.
 import { isRecord, textOrNone } from "../../model/record.ts";
 import type { Attributes } from "../../model/trace/trace.ts";
-import { type ReadMessage, type ReadPiece, takeApart, takeApartParts } from "./message-parts.ts";
+import { fieldText } from "./field-text.ts";
+import { type ReadMessage, type ReadPiece, takeApart, takeApartParts, textIn } from "./message-parts.ts";
+import {
+  argumentKeys,
+  callIdKeys,
+  callNameKeys,
+  callTypes,
+  innerCalls,
+  innerResults,
+  resultTypes,
+} from "./part-shapes.ts";
 import type { Sourced } from "./reading.ts";
 import { decode } from "./values.ts";
+import { answeredNames, askedNames, besides, envelopes, roles, wrappers } from "./wrappers.ts";
 
 type Side = "user" | "assistant";
 
 /** The messages of a value; those that name no role get that of the side. Null if nothing can be read as a message. */
 export function messagesIn(found: Sourced<unknown> | null, side: Side): Sourced<ReadMessage[]> | null {
-  if (!found) return null;
-  const messages = collect(found.value, side, 0).filter(message => {
+  const messages = found ? withContent(collect(found.value, side, 0), side) : [];
+  return messages.length > 0 ? { ...found!, value: messages } : null;
+}
+
+/** Those that say something, with the names of roles that the rest of the service knows. */
+export function withContent(messages: ReadMessage[], side: Side): ReadMessage[] {
+  const kept = messages.filter(message => {
     if (message.pieces.some(isHidden)) message.pieces = message.pieces.filter(piece => !isHidden(piece));
     return message.pieces.length + message.calls.length + message.results.length > 0;
   });
-  for (const message of messages) message.role = roleOf(message.role) || side;
-  return messages.length > 0 ? { ...found, value: messages } : null;
+  for (const message of kept) message.role = roleOf(message.role) || side;
+  return kept;
+}
+
+/**
+ * A reply that is an object or a list, as the text that was sent. Null for text, for what holds nothing, and for the
+ * envelope of an answer, of which messages are read.
+ */
+export function dataIn(found: Sourced<unknown> | null, sent: unknown): Sourced<ReadMessage[]> | null {
+  const value = found && withoutType(found.value);
+  if (typeof value !== "object" || value === null) return null;
+  const items = Array.isArray(value) ? value : [value];
+  if (isNothing(items) || items.some(item => isRecord(item) && isEnvelope(item))) return null;
+  const text = value === found!.value && typeof sent === "string" ? sent : JSON.stringify(value);
+  const message = takeApartParts("assistant", text, []);
+  return { ...found!, value: [{ ...message, isData: true }] };
+}
+
+/** LangWatch's `{ type: "json", value }`. */
+function withoutType(value: unknown): unknown {
+  if (!isRecord(value) || typeof value["type"] !== "string" || !("value" in value)) return value;
+  return Object.keys(value).length === 2 ? decode(value["value"]) : value;
+}
+
+function isEnvelope(record: Attributes): boolean {
+  return Object.keys(record).some(key => envelopes.has(key)) || isNothing(record);
+}
+
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined || value === "" || value === false) return true;
+  if (Array.isArray(value)) return value.every(isNothing);
+  return isRecord(value) && Object.values(value).every(isNothing);
 }
 
 /** What SDKs write in place of a text that they are told to hide: OpenInference, LiteLLM and Strands. */
@@ -28,6 +74,8 @@ const depthMax = 8;
 function collect(value: unknown, side: Side, depth: number): ReadMessage[] {
   if (depth > depthMax || value === null || value === undefined) return [];
   if (typeof value === "string") {
+    // MLflow writes JSON, and it is nothing.
+    if (value === "null") return [];
     const decoded = decode(value);
     if (typeof decoded !== "string") return collect(decoded, side, depth + 1);
     return /\S/.test(decoded) ? [takeApartParts(side, decoded, [])] : [];
@@ -41,7 +89,7 @@ function collectList(list: unknown[], side: Side, depth: number): ReadMessage[] 
   if (list.length === 2 && typeof list[0] === "string" && roles.has(list[0]) && typeof list[1] === "string") {
     return [takeApartParts(list[0], list[1], [])];
   }
-  if (list.length > 0 && list.every(isPart)) return [takeApartParts(side, list.map(withDecodedCall), [])];
+  if (list.length > 0 && list.every(isPart)) return [takeApartParts(side, list.map(asPart), [])];
   return list.flatMap(item => (typeof item === "string" ? [] : collect(item, side, depth + 1)));
 }
 
@@ -49,13 +97,37 @@ function collectList(list: unknown[], side: Side, depth: number): ReadMessage[] 
 function isPart(item: unknown): boolean {
   if (!isRecord(item) || "role" in item || "kwargs" in item || "data" in item || "message" in item)
     return false;
-  if ("toolUse" in item || "toolResult" in item || "toolRequest" in item) return true;
+  for (const name in item)
+    if ((innerCalls.has(name) || innerResults.has(name)) && isRecord(item[name])) return true;
+  if (isCall(item)) return true;
   return (
     Object.keys(item).every(key => partKeys.has(key)) && typeof (item["text"] ?? item["content"]) === "string"
   );
 }
 
-const partKeys = new Set(["type", "text", "content"]);
+const partKeys = new Set(["type", "text", "content", "annotations", "logprobs", "cache_control"]);
+
+/** A call that stands alone, whatever names its parts have; a definition of a tool has no arguments. */
+function isCall(item: Attributes): boolean {
+  const holder = isRecord(item["function"]) ? item["function"] : item;
+  if ("parameters" in holder || "input_schema" in holder || "inputSchema" in holder || "content" in item)
+    return false;
+  const type = textOrNone(item["type"]);
+  if (fieldText(holder, ...callNameKeys) === null) return isNamelessCall(type);
+  if (!argumentKeys.some(key => key in holder)) return false;
+  return callTypes.has(type) || (type === "" && signsOfCall.some(key => key in item));
+}
+
+/** Beside a name and arguments: any object may have `name` and `input`. */
+const signsOfCall = ["function", "toolName", "tool_name", "arguments", "args", ...callIdKeys];
+
+const isNamelessCall = (type: string) =>
+  callTypes.has(type) && type.endsWith("_call") && type !== "function_call";
+
+/** A call without a type gets one. */
+function asPart(item: unknown): unknown {
+  return isRecord(item) && !("type" in item) && isCall(item) ? { ...item, type: "tool_call" } : item;
+}
 
 function collectRecord(record: Attributes, side: Side, depth: number): ReadMessage[] {
   const inner = (key: string) => collect(record[key], side, depth + 1);
@@ -70,89 +142,54 @@ function collectRecord(record: Attributes, side: Side, depth: number): ReadMessa
     const { type } = record;
     if (isRecord(record["data"]) && roles.has(type)) return [message({ ...record["data"], role: type })];
     if (roles.has(type) && "content" in record) return [message({ ...record, role: type })];
-    if (type === "function_call") return [message({ role: "assistant", parts: [record] })];
-    if (type === "function_call_output") {
-      return [message({ role: "tool", content: record["output"], tool_call_id: record["call_id"] })];
+    if (resultTypes.has(type)) {
+      const id = fieldText(record, "call_id", "tool_call_id", "tool_use_id");
+      if (id !== null && "output" in record)
+        return [message({ role: "tool", content: record["output"], tool_call_id: id })];
     }
+    if (callTypes.has(type) && isCall(record)) return [message({ role: "assistant", parts: [record] })];
+    if (type === "reasoning") return [message({ role: "assistant", parts: [record] })];
     if ("value" in record) return inner("value");
   }
-  if (
-    "role" in record &&
-    ("content" in record || "parts" in record || "tool_calls" in record || "toolCalls" in record)
-  ) {
-    return [message(record)];
-  }
+  if ("role" in record && bodies.some(key => key in record)) return [message(record)];
   if (isRecord(record["message"])) return inner("message");
+  if (calls.some(key => hasCalls(record[key]))) return [message({ role: side, ...record })];
   for (const key of wrappers) if (Array.isArray(record[key]) || isRecord(record[key])) return inner(key);
   if (isRecord(record["content"])) return inner("content");
-  if (Array.isArray(record["parts"])) return [message({ role: side, ...record })];
+  for (const key of ["parts", "blocks"])
+    if (Array.isArray(record[key])) return [message({ role: side, ...record })];
+  if (isCall(record) && side === "assistant") return [message({ role: side, parts: [asPart(record)] })];
   return single(record, side);
 }
 
-const wrappers = [
-  "messages",
-  "choices",
-  "generations",
-  "contents",
-  "update",
-  "newMessages",
-  "output",
-  "outputs",
-  "input",
-  "inputs",
-  "value",
-];
+const calls = ["tool_calls", "toolCalls", "function_call"];
+const bodies = ["content", "parts", "contents", "blocks", "refusal", ...calls];
+
+function hasCalls(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isRecord) : isRecord(value) && fieldText(value, "name") !== null;
+}
 
 /** An object that has one text under a name that says what it is, or calls a function with one text. */
 function single(record: Attributes, side: Side): ReadMessage[] {
-  if (Array.isArray(record["args"]) && isRecord(record["kwargs"])) {
-    const given = [...record["args"], ...Object.values(record["kwargs"])];
+  if (Array.isArray(record["args"]) && (isRecord(record["kwargs"]) || Object.keys(record).length === 1)) {
+    const named = isRecord(record["kwargs"]) ? record["kwargs"] : {};
+    const given = [...record["args"], ...Object.values(named)];
     const texts = given.filter(value => typeof value === "string");
     if (texts.length === 1 && given.length === 1) return [takeApartParts(side, texts[0], [])];
-    return given.length === 1
-      ? collect(given[0], side, depthMax - 1)
-      : collect(record["kwargs"], side, depthMax - 1);
+    return given.length === 1 ? collect(given[0], side, depthMax - 1) : collect(named, side, depthMax - 1);
   }
   const names = side === "user" ? askedNames : answeredNames;
   const name = names.find(key => typeof record[key] === "string" && /\S/.test(record[key] as string));
-  return name === undefined ? [] : [takeApartParts(side, record[name], [])];
+  if (name === undefined) return [];
+  // An object that says more than its answer is the answer.
+  const isWhole =
+    side === "user" || Object.keys(record).every(key => key === name || isBeside(key, record[key]));
+  return isWhole ? [takeApartParts(side, record[name], [])] : [];
 }
 
-const askedNames = [
-  "question",
-  "input",
-  "query",
-  "prompt",
-  "task",
-  "text",
-  "user_input",
-  "userInput",
-  "message",
-];
-const answeredNames = [
-  "answer",
-  "output",
-  "response",
-  "result",
-  "text",
-  "reply",
-  "final_answer",
-  "content",
-  "completion",
-];
-
-const roles = new Set([
-  "system",
-  "developer",
-  "user",
-  "human",
-  "assistant",
-  "ai",
-  "model",
-  "tool",
-  "function",
-  "AIMessageChunk",
-]);
+function isBeside(key: string, value: unknown): boolean {
+  return besides.has(key) || askedNames.includes(key) || isNothing(value);
+}
 
 function roleOf(role: string): string {
   if (role === "human") return "user";
@@ -167,10 +204,9 @@ function message(record: Attributes): ReadMessage {
   return takeApart(isPlain ? record : unwrapped(record), []);
 }
 
-/** Whether it is JSON text of parts, or has parts in Genkit's names. */
+/** Whether it is JSON text of parts. */
 function isWrapped(value: unknown): boolean {
-  if (typeof value === "string") return textOfParts.test(value);
-  return Array.isArray(value) && value.some(part => withDecodedCall(part) !== part);
+  return typeof value === "string" && textOfParts.test(value);
 }
 
 const textOfParts = /^\s*\[\s*\{/;
@@ -185,40 +221,18 @@ function unwrapped(record: Attributes): Attributes {
     if (Array.isArray(copy[key]))
       copy[key] = copy[key].map(item => (isRecord(item) && isRecord(item[name]) ? item[name] : item));
   }
-  if (Array.isArray(copy["contents"])) copy["content"] ??= copy["contents"];
   for (const key of ["content", "parts"]) {
     const sent = copy[key];
     const value = typeof sent === "string" && textOfParts.test(sent) ? decode(sent) : sent;
-    if (Array.isArray(value) && !isResultOfTool(record, value)) copy[key] = value.map(withDecodedCall);
+    if (Array.isArray(value) && !isResultOfTool(record, value)) copy[key] = value;
   }
   return copy;
 }
 
 /** What a tool returned, which may be a list of anything, and not the parts of its message. */
 function isResultOfTool({ role }: Attributes, items: unknown[]): boolean {
-  const names = ["type", "text", "kind", "content", "toolResult", "toolResponse"];
+  const names = ["type", "text", "kind", "content", ...innerResults];
   return role === "tool" && !items.some(item => isRecord(item) && names.some(name => name in item));
-}
-
-/** `toolRequest` is Genkit's name of a call. */
-function withDecodedCall(part: unknown): unknown {
-  if (!isRecord(part)) return part;
-  const { toolRequest: call, toolResponse: result } = part;
-  if (isRecord(call))
-    return { type: "tool_call", id: call["ref"], name: call["name"], arguments: call["input"] };
-  if (isRecord(result))
-    return {
-      type: "tool_result",
-      tool_call_id: result["ref"],
-      name: result["name"],
-      output: result["output"],
-    };
-  return part;
-}
-
-/** The texts of a message, joined. */
-export function textIn({ pieces }: ReadMessage): string {
-  return pieces.map(piece => (piece.kind === "text" ? piece.text : "")).join("");
 }
 
 /** The position of the user's last message with text; -1 if there is none. */

@@ -38,6 +38,10 @@ export type ReadSpan = {
   /** The preset that recognized the span; null if only its documented attributes were read. */
   convention: string | null;
   role: SpanRole;
+  /** Whether its messages tell calls of tools that those of models do not. */
+  tellsCalls: boolean;
+  /** Whether it is one turn of a session that may have several in one trace. */
+  isTurn: boolean;
   /** What the span was given and what it gave; null if no message can be read. */
   asked: Sourced<ReadMessage[]> | null;
   answered: Sourced<ReadMessage[]> | null;
@@ -96,6 +100,8 @@ export type ContentSwitch = {
   of?: string;
   /** Its instrumentation scopes; absent: every span of the convention. */
   scope?: RegExp;
+  /** An attribute that only this version writes. */
+  mark?: string;
   /** When it writes messages, in sentences. */
   says: string;
   /** What to set, exactly: environment variables or code. */

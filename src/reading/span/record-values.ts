@@ -2,7 +2,8 @@
 import type { Attributes, LogRecord, Span } from "../../model/trace/trace.ts";
 import { fieldsOf } from "./message-events.ts";
 import type { Sourced, SourcedUsage } from "./reading.ts";
-import { idOf, type Place, textOf, type UsageKeys, usageOf } from "./values.ts";
+import { type UsageKeys, usageOf } from "./usage-values.ts";
+import { idOf, type Place, textOf } from "./values.ts";
 
 export function textInRecords(span: Span, places: readonly Place[]): Sourced<string> | null {
   return span.log_records ? firstIn(span, fields => textOf(fields, places)) : null;

@@ -3,9 +3,10 @@
 import type { ValueAllowance } from "../../model/json-text.ts";
 import { isRecord } from "../../model/record.ts";
 import type { SpanPath } from "../../model/trace/shown.ts";
-import type { Attributes, Span } from "../../model/trace/trace.ts";
+import type { Span } from "../../model/trace/trace.ts";
 import { attributeOf, structureOf } from "./conversation.ts";
-import { asResult, type ReadMessage, takeApart, takeApartParts } from "./message-parts.ts";
+import { type EventReader, messagesInEvent, type Side } from "./message-events.ts";
+import { type ReadMessage, takeApart, takeApartParts } from "./message-parts.ts";
 import { isRuled } from "./sources.ts";
 
 /** `attribute` is null if the source is the event named `event`. */
@@ -23,7 +24,7 @@ export function inputMessages(span: Span, allowance: ValueAllowance): SourcedMes
   if (given) return [instructions, given].filter(list => list !== null);
   const prompt = inAttribute(span, "gen_ai.prompt", asPrompt, allowance);
   if (prompt) return [instructions, prompt].filter(list => list !== null);
-  return [...(instructions ? [instructions] : []), ...inEvents(span, inputEvents, allowance)];
+  return [...(instructions ? [instructions] : []), ...inEvents(span, "user", allowance)];
 }
 
 /** The output messages. Events are read only if the attributes have none. */
@@ -34,7 +35,7 @@ export function outputMessages(span: Span, allowance: ValueAllowance): SourcedMe
     : inAttribute(span, "gen_ai.output.messages", asMessages, allowance);
   const text = inAttribute(span, "gen_ai.response.text", asReply, allowance);
   const lists = [messages, text].filter(list => list !== null);
-  return lists.length > 0 ? lists : inEvents(span, outputEvents, allowance);
+  return lists.length > 0 ? lists : inEvents(span, "assistant", allowance);
 }
 
 /** Whether an own rule gave the text, so that the messages that the span has beside it do not count. */
@@ -100,67 +101,27 @@ function asReply(value: unknown, path: SpanPath): ReadMessage[] {
   return typeof value === "string" ? [takeApartParts("assistant", value, path)] : [];
 }
 
-type EventReading = (attributes: Attributes, path: SpanPath, allowance: ValueAllowance) => ReadMessage[];
-
-const inputEvents: Record<string, EventReading> = {
-  "gen_ai.system.message": asMessageOf("system"),
-  "gen_ai.user.message": asMessageOf("user"),
-  "gen_ai.assistant.message": asMessageOf("assistant"),
-  "gen_ai.tool.message": asMessageOf("tool"),
-  "gen_ai.client.inference.operation.details": inDetails("gen_ai.input.messages", asMessages),
-  "gen_ai.content.prompt": inDetails("gen_ai.prompt", asPrompt),
-};
-
-const outputEvents: Record<string, EventReading> = {
-  "gen_ai.choice": asMessageOf("assistant"),
-  "gen_ai.client.inference.operation.details": inDetails("gen_ai.output.messages", asMessages),
-  "gen_ai.content.completion": inDetails("gen_ai.completion", (value, path, allowance) => {
-    const messages = asMessages(value, path, allowance);
-    return messages.length > 0 ? messages : asReply(value, path);
-  }),
-};
-
-/** The messages in the span's events of these names, one list per event. */
-function inEvents(
-  span: Span,
-  readings: Record<string, EventReading>,
-  allowance: ValueAllowance,
-): SourcedMessages[] {
+/** The messages of one side in the span's events, one list per event. */
+function inEvents(span: Span, side: Side, allowance: ValueAllowance): SourcedMessages[] {
+  const reader: EventReader = {
+    parse: value => structureOf(value, allowance),
+    whole: (value, key, path) => wholes[key]!(value, path, allowance),
+  };
   return span.events.flatMap((event, at): SourcedMessages[] => {
     if (!isRecord(event) || typeof event["name"] !== "string" || !isRecord(event["attributes"])) return [];
-    const reading = Object.hasOwn(readings, event["name"]) ? readings[event["name"]] : undefined;
-    const messages = reading?.(event["attributes"], ["events", at, "attributes"], allowance) ?? [];
-    const source = { spanId: span.span_id, attribute: null, event: event["name"] };
+    const { name, attributes } = event;
+    const messages = messagesInEvent(name, attributes, side, ["events", at, "attributes"], reader);
+    const source = { spanId: span.span_id, attribute: null, event: name };
     return messages.length > 0 ? [{ source, messages }] : [];
   });
 }
 
-function inDetails(key: string, read: Reading): EventReading {
-  return (attributes, path, allowance) => {
-    const value = Object.hasOwn(attributes, key) ? attributes[key] : null;
-    return value == null ? [] : read(value, [...path, key], allowance);
-  };
-}
-
-/** The event's attributes are the message, or one of them is the message or the list of its parts. */
-function asMessageOf(role: string): EventReading {
-  return (attributes, path, allowance) => {
-    const key = ["gen_ai.event.content", "content", "message"].find(name => Object.hasOwn(attributes, name));
-    const value = key === undefined ? undefined : attributes[key];
-    const read = structureOf(value, allowance);
-    const inner: SpanPath = key === undefined ? path : [...path, key];
-    const own = isRecord(read) && ("content" in read || "parts" in read || "message" in read ? read : null);
-    if (own) {
-      const body = isRecord(own["message"])
-        ? takeApart(own["message"], [...inner, "message"])
-        : takeApart(own, inner);
-      return [{ ...body, role: body.role || role }];
-    }
-    const message = takeApartParts(role, read ?? value, inner);
-    const { calls } = takeApart({ tool_calls: structureOf(attributes["tool_calls"], allowance) }, path);
-    const { id } = attributes;
-    // An event about a tool has the id of the call that it answers.
-    const result = role === "tool" && typeof id === "string" ? asResult(message, id) : message;
-    return [{ ...result, calls: [...result.calls, ...calls] }];
-  };
-}
+const wholes: Record<string, Reading> = {
+  "gen_ai.input.messages": asMessages,
+  "gen_ai.prompt": asPrompt,
+  "gen_ai.output.messages": asMessages,
+  "gen_ai.completion": (value, path, allowance) => {
+    const messages = asMessages(value, path, allowance);
+    return messages.length > 0 ? messages : asReply(value, path);
+  },
+};

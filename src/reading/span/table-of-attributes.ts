@@ -19,11 +19,19 @@ export type Table = ToolAttributes & {
   kinds?: { attribute: string; roles: Record<string, SpanRole> };
   /** The role where `kinds` says nothing. */
   role?: (span: Span) => SpanRole | null;
+  /** Names of spans that are one turn each of a session, of which a trace may hold several. */
+  turns?: RegExp;
   input?: string[];
   output?: string[];
+  /** Attributes with nothing but calls, beside the output. */
+  calls?: string[];
   usage?: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[]; written?: string[] };
   /** Attributes with all counts in JSON. */
   usageJson?: string[];
+  /** Whether the answer of a model, as its SDK recorded it, has usage and model that no attribute has. */
+  answerHasUsage?: boolean;
+  /** Whether its messages tell calls that those of models do not, although it is none. */
+  tellsCalls?: boolean;
   /** Whether the usage of a span includes that of earlier spans with the same parent. */
   cumulative?: boolean;
   finishReasons?: string[];
@@ -51,17 +59,26 @@ export const standard = {
   usage: {
     input: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
     output: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
-    reasoning: ["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"],
+    reasoning: [
+      "gen_ai.usage.reasoning.output_tokens",
+      "gen_ai.usage.reasoning_tokens",
+      "gen_ai.usage.details.reasoning_tokens",
+      "gen_ai.usage.details.thoughts_tokens",
+    ],
     cached: [
       "gen_ai.usage.cache_read.input_tokens",
       "gen_ai.usage.cache_read_input_tokens",
       "gen_ai.usage.cached_input_tokens",
+      "gen_ai.usage.details.cache_read_tokens",
+      "gen_ai.usage.details.cached_tokens",
+      "gen_ai.usage.details.cache_read_input_tokens",
     ],
     written: [
       "gen_ai.usage.cache_write.input_tokens",
       "gen_ai.usage.cache_creation.input_tokens",
       "gen_ai.usage.cache_write_input_tokens",
       "gen_ai.usage.cache_creation_input_tokens",
+      "gen_ai.usage.details.cache_write_tokens",
     ],
     total: [
       "gen_ai.usage.total_tokens",
@@ -77,11 +94,15 @@ export const standard = {
 };
 
 /** With OpenTelemetry's attributes after its own. */
-export type WholeTable = { [Same in "name" | "kinds" | "role" | "usageJson" | "mend"]: Table[Same] } & {
+export type WholeTable = {
+  [Same in "name" | "kinds" | "role" | "turns" | "usageJson" | "answerHasUsage" | "mend"]: Table[Same];
+} & {
   cumulative: boolean;
+  tellsCalls: boolean;
   kindPlaces: Place[] | null;
   asked: string[];
   answered: string[];
+  calls: string[];
   finishReasons: string[];
   tool: ToolPlaces;
   counts: typeof standard.usage;
@@ -109,12 +130,16 @@ export function withStandard(table: Table): WholeTable {
     name: table.name,
     kinds: table.kinds,
     role: table.role,
+    turns: table.turns,
     usageJson: table.usageJson,
+    answerHasUsage: table.answerHasUsage,
     mend: table.mend,
     cumulative: table.cumulative ?? false,
+    tellsCalls: table.tellsCalls ?? false,
     kindPlaces: table.kinds ? placesOf([table.kinds.attribute]) : null,
     asked: [...(table.input ?? []), ...standard.input],
     answered: [...(table.output ?? []), ...standard.output],
+    calls: table.calls ?? [],
     finishReasons: table.finishReasons ?? [],
     tool: toolPlacesOf(table),
     counts,

@@ -6,12 +6,13 @@ import { readFinishReasons } from "./finish-reasons.ts";
 import { mayHaveCall } from "./may-call.ts";
 import { inEvents } from "./message-events.ts";
 import type { ReadMessage } from "./message-parts.ts";
-import { messagesIn } from "./messages.ts";
+import { dataIn, messagesIn } from "./messages.ts";
 import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
 import { idInRecords, textInRecords, usageInRecords } from "./record-values.ts";
 import { type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
 import { documentedTool, SpanOfTool } from "./tool-reading.ts";
-import { idOf, nameOf, type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
+import { modelInside, usageIn, usageInside, usageOf } from "./usage-values.ts";
+import { idOf, nameOf, type Place, sourced, textOf, unflatten } from "./values.ts";
 
 export function preset(own: Table): Preset {
   const { name, title, writes, marks, signs = [], scope, contentSwitches = [] } = own;
@@ -42,6 +43,8 @@ class TableReading implements ReadSpan {
   readonly convention: string | null;
   readonly role: SpanRole;
   readonly cumulative: boolean;
+  readonly isTurn: boolean;
+  readonly tellsCalls: boolean;
   readonly #table: WholeTable;
   /** Whether only `gen_ai.tool.name` makes the span that of a tool: what it says is then read as documented. */
   readonly #isNamedTool: boolean;
@@ -60,6 +63,8 @@ class TableReading implements ReadSpan {
     this.#isNamedTool = (role === "step" || role === "other") && toolNameOf(span) !== null;
     this.role = this.#isNamedTool ? "tool" : role;
     this.cumulative = table.cumulative;
+    this.tellsCalls = table.tellsCalls;
+    this.isTurn = table.turns?.test(span.name) ?? false;
   }
 
   get asked() {
@@ -69,15 +74,17 @@ class TableReading implements ReadSpan {
   }
 
   get answered() {
-    if (this.#answered === undefined)
-      this.#answered = this.#mended("answered", this.#messages(this.#table.answered, "assistant"));
+    if (this.#answered === undefined) this.#answered = this.#mended("answered", this.#answer());
     return this.#answered;
   }
 
   mayCall(part: "asked" | "answered", known: ReadonlySet<string> | null): boolean {
     const { span } = this;
-    if (this.#table.mend?.[part] || span.events.length > 0 || span.log_records) return true;
-    for (const attribute of this.#table[part]) if (mayHaveCall(span, attribute, known)) return true;
+    const table = this.#table;
+    if (table.mend?.[part] || span.events.length > 0 || span.log_records) return true;
+    for (const attribute of table[part]) if (mayHaveCall(span, attribute, known)) return true;
+    if (part === "answered")
+      for (const attribute of table.calls) if (mayHaveCall(span, attribute, known)) return true;
     return false;
   }
 
@@ -91,7 +98,10 @@ class TableReading implements ReadSpan {
   }
 
   get usage() {
-    if (this.#usage === undefined) this.#usage = this.#mended("usage", readUsage(this.span, this.#table));
+    if (this.#usage === undefined) {
+      const usage = readUsage(this.span, this.#table) ?? this.#inside(usageInside);
+      this.#usage = this.#mended("usage", usage);
+    }
     return this.#usage;
   }
 
@@ -101,7 +111,8 @@ class TableReading implements ReadSpan {
   }
 
   get model() {
-    if (this.#model === undefined) this.#model = this.#mended("model", this.#text(this.#table.model));
+    if (this.#model === undefined)
+      this.#model = this.#mended("model", this.#text(this.#table.model) ?? this.#inside(modelInside));
     return this.#model;
   }
 
@@ -133,12 +144,33 @@ class TableReading implements ReadSpan {
     return mend ? mend(value, this.span, this.role) : value;
   }
 
+  /** Of the answer of a model as its SDK recorded it, where the convention has no attributes for it. */
+  #inside<T>(read: (found: Sourced<unknown> | null) => T | null): T | null {
+    if (!this.#table.answerHasUsage || this.role !== "model") return null;
+    for (const attribute of this.#table.answered) {
+      const found = attribute.endsWith(".") ? null : read(sourced(this.span, attribute));
+      if (found) return found;
+    }
+    return null;
+  }
+
   #text(places: Place[]): Sourced<string> | null {
     return textOf(this.span, places) ?? textInRecords(this.span, places);
   }
 
   #id(places: Place[]): Sourced<string> | null {
     return idOf(this.span, places) ?? idInRecords(this.span, places);
+  }
+
+  #answer(): Sourced<ReadMessage[]> | null {
+    const { answered, calls } = this.#table;
+    const said = this.#messages(answered, "assistant");
+    const called = calls.length > 0 && !said?.value.some(hasCall) ? callsBeside(this.span, calls) : null;
+    if (said) return called ? { ...said, value: [...said.value, ...called.value] } : said;
+    if (called) return called;
+    const mayBeData =
+      this.role === "agent" || this.role === "model" || (this.role === "step" && !this.span.parent_span_id);
+    return mayBeData && this.span.status?.code !== 2 ? dataAt(this.span, answered) : null;
   }
 
   #messages(attributes: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
@@ -155,6 +187,25 @@ function messagesAt(
   for (const attribute of attributes) {
     const found = messagesIn(valueAt(span, attribute), side);
     if (found) return found;
+  }
+  return null;
+}
+
+/** The calls in attributes that have nothing else; null if they have none. */
+function callsBeside(span: Span, attributes: string[]): Sourced<ReadMessage[]> | null {
+  const found = messagesAt(span, attributes, "assistant");
+  const value = found?.value.filter(hasCall).map(one => ({ ...one, pieces: [], from: found.attribute }));
+  return value && value.length > 0 ? { ...found!, value } : null;
+}
+
+const hasCall = ({ calls }: ReadMessage) => calls.length > 0;
+
+function dataAt(span: Span, attributes: string[]): Sourced<ReadMessage[]> | null {
+  for (const attribute of attributes) {
+    const data = attribute.endsWith(".")
+      ? null
+      : dataIn(sourced(span, attribute), attributeOf(span, attribute));
+    if (data) return data;
   }
   return null;
 }
@@ -211,16 +262,36 @@ function roleOf(span: Span, { kinds, kindPlaces, role }: WholeTable): SpanRole {
 
 export function standardRole(span: Span): SpanRole | null {
   const operation = attributeOf(span, "gen_ai.operation.name");
-  return typeof operation === "string" ? (operations[operation] ?? null) : null;
+  return typeof operation === "string" && Object.hasOwn(operations, operation)
+    ? operations[operation]!
+    : null;
 }
 
+/** By any writer's name for them; what is not listed is a step. */
 const operations: Record<string, SpanRole> = {
   chat: "model",
+  completion: "model",
+  acompletion: "model",
   text_completion: "model",
+  atext_completion: "model",
+  responses: "model",
+  aresponses: "model",
+  anthropic_messages: "model",
   generate_content: "model",
+  agenerate_content: "model",
+  stream_generate_content: "model",
+  call_llm: "model",
   embeddings: "other",
+  embedding: "other",
+  aembedding: "other",
   execute_tool: "tool",
   invoke_agent: "agent",
   invoke_workflow: "agent",
   create_agent: "other",
+  plan: "other",
+  search_memory: "other",
+  update_memory: "other",
+  create_memory: "other",
+  delete_memory: "other",
+  retrieval: "other",
 };

@@ -33,7 +33,6 @@ export const documentedTool = toolPlacesOf({});
 export class SpanOfTool implements ToolReading {
   readonly name: string;
   readonly nameFrom: string | null;
-  readonly id: string | null;
   readonly #span: Span;
   readonly #places: ToolPlaces;
 
@@ -41,10 +40,18 @@ export class SpanOfTool implements ToolReading {
     this.#span = span;
     this.#places = places;
     const name = textOf(span, places.name);
+    const own = name && !classOfTool.test(name.value) ? name : (namedInResult(span, places.result) ?? name);
     // DSPy's span of a tool is named after the method that runs.
-    this.name = name?.value ?? span.name.replace(/\.__call__$/, "");
-    this.nameFrom = name?.attribute ?? null;
-    this.id = textOf(span, places.id)?.value ?? null;
+    this.name = own?.value ?? span.name.replace(/\.__call__$/, "");
+    this.nameFrom = own?.attribute ?? null;
+  }
+
+  /** That of the span, else of the message that the framework made of its result. */
+  get id(): string | null {
+    return (
+      textOf(this.#span, this.#places.id)?.value ??
+      idInMessage(sourced(this.#span, ...this.#places.result)?.value, 4)
+    );
   }
 
   get arguments(): Sourced<unknown> | null {
@@ -76,25 +83,77 @@ export function documentedArguments(span: Span): Sourced<unknown> | null {
 
 /** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones; so is `kwargs` alone. Documented ones are as sent. */
 function argumentsIn(found: Sourced<unknown>): Sourced<unknown> | null {
-  const { value, attribute } = found;
-  if (attribute === argumentsKey) return isRecord(value) ? found : null;
-  if (isRecord(value) && isRecord(value["kwargs"]) && Object.keys(value).length === 1) {
-    return { ...found, value: value["kwargs"] };
-  }
-  if (isRecord(value) && Array.isArray(value["args"]) && isRecord(value["kwargs"])) {
-    return value["args"].length === 0 ? { ...found, value: value["kwargs"] } : null;
-  }
-  return isRecord(value) ? found : null;
+  const isDocumented = found.attribute === argumentsKey;
+  const value = isDocumented ? ofLangChain(found.value) : unwrapped(ofLangChain(withoutType(found.value)));
+  return isRecord(value) ? { ...found, value } : null;
+}
+
+function unwrapped(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const { args, kwargs } = value;
+  const isAlone = Object.keys(value).length === 1;
+  if (isRecord(kwargs) && isAlone) return kwargs;
+  if (!Array.isArray(args) || !(isRecord(kwargs) || isAlone)) return value;
+  const named = isRecord(kwargs) ? kwargs : {};
+  if (args.length === 0) return named;
+  // One argument that is an object has the named ones.
+  const only = args.length === 1 && Object.keys(named).length === 0 ? decode(args[0]) : null;
+  return isRecord(only) ? only : null;
+}
+
+/** What LangChain passes to its callbacks: the arguments are in it, as an object or as text. */
+function ofLangChain(value: unknown): unknown {
+  if (!isRecord(value) || !("input_str" in value)) return value;
+  return isRecord(value["inputs"]) ? value["inputs"] : decode(value["input_str"]);
+}
+
+/** LangWatch's `{ type, value }`. */
+function withoutType(value: unknown): unknown {
+  const isTyped = isRecord(value) && typeof value["type"] === "string" && "value" in value;
+  return isTyped && Object.keys(value).length === 2 ? decode(value["value"]) : value;
 }
 
 /** What the tool returned, without the message that a framework put around it. */
 function resultIn(value: unknown): unknown {
-  const decoded = decode(value);
+  const decoded = onlyMessage(withoutType(decode(value)));
   if (typeof decoded === "string") return pythonMessage.exec(decoded)?.[1]?.replaceAll("\\'", "'") ?? decoded;
   if (!isRecord(decoded)) return decoded;
   // LlamaIndex's ToolOutput.
   if ("raw_output" in decoded && "raw_input" in decoded) return decoded["raw_output"];
   return contentIn(decoded, 3) ?? decoded;
+}
+
+/** A list with one message is that message. */
+function onlyMessage(value: unknown): unknown {
+  const [item, ...others] = Array.isArray(value) ? value : [];
+  return others.length === 0 && isRecord(item) && "role" in item && "content" in item
+    ? item["content"]
+    : value;
+}
+
+/** Names of LangChain's classes, which its JavaScript tracing writes in place of that of the tool. */
+const classOfTool = /^(?:Dynamic)?(?:Structured)?Tool$/;
+
+function namedInResult(span: Span, places: string[]): Sourced<string> | null {
+  const made = sourced(span, ...places);
+  const name = made && fieldInMessage(made.value, "name", 4);
+  return name ? { ...made, value: name } : null;
+}
+
+function idInMessage(value: unknown, levels: number): string | null {
+  return fieldInMessage(value, "tool_call_id", levels);
+}
+
+/** A field of the message that a framework made of a tool's result. */
+function fieldInMessage(value: unknown, field: string, levels: number): string | null {
+  if (!isRecord(value)) return null;
+  const isMessage = "content" in value && "tool_call_id" in value;
+  if (isMessage && typeof value[field] === "string" && value[field] !== "") return value[field];
+  for (const key of levels > 0 ? ["data", "kwargs", "output"] : []) {
+    const found = fieldInMessage(value[key], field, levels - 1);
+    if (found) return found;
+  }
+  return null;
 }
 
 /** The content of a tool's message, on its own or wrapped; undefined if the value is no message. */

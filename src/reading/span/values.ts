@@ -5,7 +5,7 @@ import { isRecord } from "../../model/record.ts";
 import type { Attributes, Span } from "../../model/trace/trace.ts";
 import { attributeOf } from "./conversation.ts";
 import { idText } from "./id-text.ts";
-import type { Sourced, SourcedUsage, Usage } from "./reading.ts";
+import type { Sourced } from "./reading.ts";
 
 /** The value, parsed when it is the JSON of a list, an object or a string; any other text is itself. */
 export function decode(value: unknown): unknown {
@@ -69,98 +69,6 @@ function firstOf(
 export function countOf(value: unknown): number | null {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;
-}
-
-export type UsageKeys = Record<keyof Usage, string[]> & { total: string[] };
-
-/** Usage from attributes: the first of each list that has a count; null without input, output and reasoning. */
-export function usageOf(span: Span, keys: UsageKeys): SourcedUsage | null {
-  const [input, output] = [countedName(span, keys.input), countedName(span, keys.output)];
-  const reasoning = countedName(span, keys.reasoning);
-  const attribute = input ?? output ?? reasoning;
-  if (attribute === undefined) return null;
-  const from = {
-    input,
-    output,
-    reasoning,
-    cached: countedName(span, keys.cached),
-    written: countedName(span, keys.written),
-  };
-  const counted = {
-    input: countAt(span, input),
-    output: countAt(span, output),
-    reasoning: countAt(span, reasoning),
-    cached: countAt(span, from.cached),
-    written: countAt(span, from.written),
-  };
-  const isCached = counted.cached !== null || counted.written !== null;
-  const value = withCached(counted, isCached ? countAt(span, countedName(span, keys.total)) : null);
-  return { value, spanId: span.span_id, attribute, from };
-}
-
-/** The first of these attributes that has a count. */
-function countedName(span: Span, names: readonly string[]): string | undefined {
-  for (const name of names) if (countAt(span, name) !== null) return name;
-  return undefined;
-}
-
-function countAt(span: Span, name: string | undefined): number | null {
-  if (name === undefined) return null;
-  const sent = attributeOf(span, name);
-  return sent === undefined ? null : countOf(sent);
-}
-
-/** Usage in one JSON attribute, under any of the names in use. */
-export function usageIn(found: Sourced<unknown> | null): Sourced<Usage> | null {
-  if (!found || !isRecord(found.value)) return null;
-  const { value: usage, ...source } = found;
-  const pick = (...names: string[]) => {
-    for (const name of names) {
-      const count = countOf(
-        name.split(".").reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), usage),
-      );
-      if (count !== null) return count;
-    }
-    return null;
-  };
-  const counted = {
-    input: pick("input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "input"),
-    output: pick("output_tokens", "completion_tokens", "outputTokens", "completionTokens", "output"),
-    reasoning: pick(
-      "completion_tokens_details.reasoning_tokens",
-      "output_token_details.reasoning",
-      "reasoningTokens",
-    ),
-    cached: pick(
-      "prompt_tokens_details.cached_tokens",
-      "input_token_details.cache_read",
-      "cache_read_input_tokens",
-      "cachedContentTokens",
-      "cachedInputTokens",
-      "input_cached_tokens",
-      "input_cache_read",
-    ),
-    written: pick(
-      "cache_creation_input_tokens",
-      "input_token_details.cache_creation",
-      "input_cache_creation",
-    ),
-  };
-  const value = withCached(counted, pick("total_tokens", "totalTokens", "total"));
-  const { input, output, reasoning } = value;
-  return [input, output, reasoning].every(count => count === null) ? null : { ...source, value };
-}
-
-/**
- * Cached tokens are part of the input. Some providers, such as Anthropic and Bedrock, count them beside it, and their SDKs
- * pass that on: then there are more of them than input, or the total is the sum of all.
- */
-function withCached(usage: Usage, total: number | null): Usage {
-  const { input, output, cached, written } = usage;
-  const beside = (cached ?? 0) + (written ?? 0);
-  if (input === null || beside === 0) return usage;
-  const isBeside = beside > input || total === input + beside + (output ?? 0);
-  return isBeside ? { ...usage, input: Math.min(input + beside, Number.MAX_SAFE_INTEGER) } : usage;
 }
 
 /** Rebuilds what was flattened under a prefix: `a.0.b` becomes `[{ b }]`. Undefined if nothing is there. */

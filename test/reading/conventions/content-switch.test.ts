@@ -44,7 +44,13 @@ function withoutContent(trace: MergedTrace): MergedTrace {
 
 /** By the beginning of the recording's name. */
 const writers: [recording: RegExp, writtenBy: string][] = [
-  [/openinference/, "OpenInference"],
+  [/openinference|^86-langwatch/, "OpenInference"],
+  [/haystack/, "Haystack"],
+  [/claude-agent/, "Claude Code"],
+  [/vercel-ai/, "Vercel AI SDK before 7"],
+  [/contrib-js/, "OpenTelemetry’s instrumentations for JavaScript"],
+  [/litellm-proxy-otel-v2/, "LiteLLM’s proxy with OpenTelemetry v2"],
+  [/n8n/, "n8n"],
   [/traceloop/, "OpenLLMetry"],
   [/contrib/, "OpenTelemetry’s instrumentations"],
   [/pydantic-ai/, "Pydantic AI"],

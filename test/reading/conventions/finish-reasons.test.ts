@@ -21,7 +21,13 @@ function outlinesOf(stored: MergedTrace) {
 
 /** What the calls of models in a trace end with, in order; null: it is nowhere in the export. */
 const told: [recording: RegExp, reasons: string[] | null][] = [
-  [/httperror|langfuse|pydantic-ai-old|smolagents|autogen/, null],
+  [/httperror|langfuse|pydantic-ai-old|smolagents|autogen|langwatch-langchain|n8n/, null],
+  [/arize-phoenix|llamaindex-own|pipecat|agents-langsmith|mlflow-agents|traceai/, null],
+  [/logfire-openai|judgeval|litellm-proxy|azure|haystack|ag2/, ["tool_calls", "stop"]],
+  [/livekit|agents-traceloop|contrib-js|traceloop-js|traceloop-llamaindex|crewai/, ["tool_call", "stop"]],
+  [/traceloop-google/, ["stop", "stop"]],
+  [/claude-agent/, ["tool_use", "end_turn"]],
+  [/vercel-ai-6|mastra-1/, ["tool-calls", "stop"]],
   [/pydantic-ai-v5-toolerror/, ["tool_call"]],
   [/traceloop-(?:py|sdk)|pydantic/, ["tool_call", "stop"]],
   [/openai-agents|google-adk|genkit/, ["stop", "stop"]],
@@ -45,7 +51,11 @@ for (const [name, { failed }] of recordings) {
     // LiteLLM makes a trace of each call.
     const expectedInAll = expected ?? [];
     if (/litellm|openlit/.test(name)) assert.deepEqual(calls.flat(), expectedInAll);
-    else for (const reasons of calls) assert.deepEqual(reasons, expectedInAll);
+    else if (/livekit/.test(name)) assert.deepEqual(calls, [[...expectedInAll, ...expectedInAll]]);
+    // OpenLLMetry makes a trace of its own where an agent is created.
+    else
+      for (const reasons of calls.length > 1 ? calls.filter(one => one.length > 0) : calls)
+        assert.deepEqual(reasons, expectedInAll);
     const errors = traces.flat().filter(span => span.failed);
     for (const { error } of errors) assert.match(error!, /weather service is down|FAIL400/);
     if (failed) assert.notEqual(errors.length, 0);

@@ -1,92 +1,49 @@
-// What the recorded exports of agent frameworks must give with all conventions on.
+// What the recorded exports of agent frameworks must give with nothing chosen.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readByConventions } from "../../../src/reading/conventions/conventions.ts";
-import { translateSpans } from "../../../src/reading/conventions/translate.ts";
 import { transcribe } from "../../../src/reading/conversation/transcript.ts";
 import { columnsOf } from "../../../src/reading/derived/columns.ts";
 import { derive } from "../../../src/reading/derived/derive.ts";
-import { identityOf } from "../../../src/reading/derived/identity.ts";
+import { type Row, readRecording, rows, rowsOf } from "./recorded-rows.ts";
 import { recordedLogs, recordedTraces, recordings } from "./recordings.ts";
 
-type Encoding = Parameters<typeof recordedTraces>[1];
+assert.equal(recordings.length, 85);
+assert.equal(recordedLogs.length, 10);
 
-function readAll(name: string, encoding: Encoding) {
-  return recordedTraces(name, encoding).map(trace => {
-    const reading = readByConventions(trace.spans, ["*"]);
-    const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
-    return { derived: derive(trace, undefined, reading), identity: identityOf(trace.spans, reading), spans };
-  });
-}
+/**
+ * Rows that differ from what is expected, each with its reason; the list may only shrink. Anthropic counts cached tokens
+ * beside the input. What the SDK itself sends as the input and as the total includes them, as for any other provider: 51.
+ */
+const known: Record<string, Row[]> = {
+  "33-traceloop-py-anthropic-basic": ["tokens"],
+  "130-claude-agent-sdk-cli-basic": ["tokens"],
+};
 
-const distinct = <T>(values: (T | null | undefined)[]) => [...new Set(values.filter(value => value != null))];
-
-assert.equal(recordings.length, 52);
-assert.equal(recordedLogs.length, 7);
+const counts = new Map(rows.map(row => [row, { right: 0, said: 0 }]));
 for (const [name, expected] of recordings) {
-  for (const encoding of ["json", "protobuf"] as const) {
-    test(`${name}, ${encoding}: input, reply, tool calls, tokens, model and ids`, () => {
-      const read = readAll(name, encoding);
-      const derived = read.map(one => one.derived);
-      const identities = read.map(one => one.identity);
-      assert.equal(read.length, expected.traces);
-
-      const inputs = distinct(derived.map(one => one.userInput?.text));
-      assert.deepEqual(inputs, expected["user input"] ?? [], "user input");
-      const replies = derived.flatMap(one => one.responseText?.text.trimEnd() ?? []);
-      assert.deepEqual(replies, expected.reply ?? [], "reply");
-      const judged = derived.flatMap(one => one.judgedText?.text.trimEnd() ?? []);
-      assert.deepEqual(judged, replies);
-
-      // Pydantic AI's own tool for structured replies.
-      const calls = derived.flatMap(one => one.toolCalls).filter(call => call.name !== "final_answer");
-      if (expected.calls !== null) assert.equal(calls.length, expected.calls, "calls");
-      const wanted = expected["tool call"];
-      if (wanted) {
-        assert.equal(calls[0]?.name, wanted.name, "tool");
-        if (wanted.args !== null) assert.deepEqual(calls[0]?.arguments, wanted.args, "arguments");
-      }
-      if (expected["tool result"] !== null) {
-        const result = calls[0]?.result ?? null;
-        const text = typeof result === "object" && result !== null ? Object.values(result)[0] : result;
-        assert.equal(text, expected["tool result"], "result");
-      }
-
-      const sum = (kind: "input" | "output") => {
-        const counts = derived.flatMap(one => one.tokens[kind] ?? []);
-        return counts.length === 0 ? null : counts.reduce((a, b) => a + b, 0);
-      };
-      // Each call once, by its model: what a trace costs adds up to its tokens.
-      const counted = derived.flatMap(one => one.modelCalls).flatMap(call => call.tokens ?? []);
+  test(`${name}: each row is right with nothing chosen, however it is encoded`, () => {
+    const read = readRecording(name);
+    const { wrong, said } = rowsOf(read, expected);
+    for (const row of said) {
+      const count = counts.get(row)!;
+      count.said++;
+      if (!wrong.has(row)) count.right++;
+    }
+    assert.deepEqual([...wrong.keys()], known[name] ?? [], JSON.stringify([...wrong]));
+    assert.deepEqual(readRecording(name, "json"), read);
+    // Each call once, by its model: what a trace costs adds up to its tokens.
+    for (const { derived } of read) {
+      const counted = derived.modelCalls.flatMap(call => call.tokens ?? []);
       for (const kind of ["input", "output"] as const) {
-        assert.equal(
-          counted.reduce((all, tokens) => all + tokens[kind], 0),
-          sum(kind) ?? 0,
-          kind,
-        );
+        const all = counted.reduce((sum, tokens) => sum + tokens[kind], 0);
+        assert.equal(all, derived.tokens[kind] ?? 0, kind);
       }
-      const tokens = sum("input") === null && sum("output") === null ? null : [sum("input"), sum("output")];
-      assert.deepEqual(tokens, expected["tokens in/out, each call counted once"], "tokens");
-
-      const { conversation, user } = expected;
-      const ids = distinct(identities.map(one => one.conversationId));
-      assert.deepEqual(ids, conversation === null ? [] : [conversation], "conversation");
-      const users = distinct(identities.map(one => one.userId));
-      assert.deepEqual(users, user === null ? [] : [user], "user");
-      const models = distinct(identities.map(one => one.model));
-      if (expected["model, any of"]) {
-        assert.ok(models.length > 0);
-        assert.deepEqual(
-          models.filter(model => !expected["model, any of"]!.includes(model)),
-          [],
-        );
-      }
-      if (expected.failed) assert.ok(derived.some(one => one.failed));
-    });
-  }
+    }
+  });
 
   test(`${name}: no other convention is named once it is read`, () => {
-    for (const { derived } of readAll(name, "protobuf")) assert.equal(derived.otherConvention, null);
+    for (const { derived } of readRecording(name)) assert.equal(derived.otherConvention, null);
   });
 
   test(`${name}: lists show what the trace in detail does`, () => {
@@ -99,7 +56,7 @@ for (const [name, expected] of recordings) {
   });
 
   test(`${name}: the conversation has each question, reply and call once`, () => {
-    for (const { derived, spans } of readAll(name, "protobuf")) {
+    for (const { derived, spans } of readRecording(name)) {
       const { entries } = transcribe(spans);
       const texts = (role: string) =>
         entries.flatMap(entry =>
@@ -122,6 +79,11 @@ for (const [name, expected] of recordings) {
     }
   });
 }
+
+test("the table of rows", context => {
+  for (const [row, { right, said }] of counts)
+    if (said > 0) context.diagnostic(`${row}: ${right} of ${said}`);
+});
 
 test("79-litellm-otel-basic: LiteLLM is named, and not OpenLLMetry, whose attributes it writes", () => {
   const [called, answered] = recordedTraces("79-litellm-otel-basic").map(

@@ -8,7 +8,9 @@ import { decodeLimits } from "../../../src/wire/limits.ts";
 import { decodeLogs } from "../../../src/wire/otlp-logs.ts";
 
 export type Expected = {
-  service: string;
+  service: string | null;
+  /** The code by which the whole export is refused. */
+  refused?: string;
   traces: number;
   "user input": string[] | null;
   reply: string[] | null;
@@ -26,9 +28,13 @@ export type Expected = {
 
 const folder = new URL("../../fixtures/otlp/recorded/", import.meta.url);
 
-export const recordings: [name: string, expected: Expected][] = Object.entries(
+const all: [name: string, expected: Expected][] = Object.entries(
   JSON.parse(readFileSync(new URL("expected.json", folder), "utf8")),
 );
+
+/** Exports that are refused as a whole are not among them. */
+export const recordings = all.filter(([, { refused }]) => refused === undefined);
+export const refusedRecordings = all.filter(([, { refused }]) => refused !== undefined);
 
 export type Encoding = "json" | "protobuf";
 

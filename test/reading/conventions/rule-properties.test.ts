@@ -21,7 +21,11 @@ const withRules = (spans: Span[]) => {
   const names = [...new Set(spans.map(({ name }) => name))];
   const rule = fc.record(
     {
-      from: fc.constantFrom(...keys, ...keys.flatMap(key => /^.+?\.(?=\d)/.exec(key)?.[0].concat("*") ?? [])),
+      from: fc.constantFrom(
+        "x",
+        ...keys,
+        ...keys.flatMap(key => /^.+?\.(?=\d)/.exec(key)?.[0].concat("*") ?? []),
+      ),
       to: fc.constantFrom(...ruleTargets),
       spanName: fc.constantFrom(...names, ...names.map(name => `${name.slice(0, 3)}*`)),
     },

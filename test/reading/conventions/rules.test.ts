@@ -270,7 +270,11 @@ test("a value that a convention reads from another span, or counts otherwise, is
     });
   const spans = [
     makeSpan("agent", {
-      attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.reasoning.output_tokens": 5 },
+      attributes: {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.input.messages": user("Where is it?"),
+        "gen_ai.usage.reasoning.output_tokens": 5,
+      },
     }),
     call("first", 1, user("Where is it?"), "Which one?"),
     call(
@@ -285,7 +289,7 @@ test("a value that a convention reads from another span, or counts otherwise, is
   const convention = "opentelemetry";
   assert.deepEqual(report.translated, [
     {
-      ...{ field: "userInput", spanId: "first", attribute: "gen_ai.input.messages", event: null, convention },
+      ...{ field: "userInput", spanId: "agent", attribute: "gen_ai.input.messages", event: null, convention },
       replaced: "The blue one.",
     },
     {

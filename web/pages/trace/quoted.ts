@@ -40,7 +40,7 @@ export function turnQuoted(turns: Turn[], { text, places }: Quoted): number | un
     places.some(place => place.spanId === spanId && place.attribute === attribute);
   const ranks = turns.map((turn): number => {
     if (turn.kind !== "message") return 0;
-    const texts = turn.pieces.filter(piece => piece.kind === "text");
+    const texts = turn.pieces.filter(piece => piece.kind === "text" || piece.kind === "refusal");
     const judged = isJudged(turn);
     if (texts.some(piece => findQuotation(piece.text, text))) return judged ? 4 : 3;
     return texts.some(piece => piece.text.length < piece.length) ? (judged ? 2 : 1) : 0;

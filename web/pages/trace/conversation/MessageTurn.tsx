@@ -28,7 +28,7 @@ const speakers: Partial<Record<string, Speaker>> = {
 
 export function MessageTurn({ turn }: { turn: Message }) {
   const speaker = speakers[turn.role.toLowerCase()] ?? { ...assistant, text: turn.role };
-  const texts = turn.pieces.filter(piece => piece.kind === "text");
+  const texts = turn.pieces.filter(piece => piece.kind === "text" || piece.kind === "refusal");
   const length = texts.reduce((sum, piece) => sum + piece.length, 0);
   const body = turn.pieces.map((piece, at) => <PieceView key={at} piece={piece} speaker={speaker} />);
   return (
@@ -67,6 +67,13 @@ function PieceView({ piece, speaker }: { piece: Piece; speaker: Speaker }) {
           label={`Message of ${speaker.text}`}
           markdown={speaker.look === "user" || speaker.look === "assistant"}
         />
+      );
+    case "refusal":
+      return (
+        <>
+          <p className="turn-media quiet">Refusal</p>
+          <PassageText passage={piece} label="Refusal" />
+        </>
       );
     case "reasoning":
       return (

@@ -1,0 +1,67 @@
+// Tells traces in which no agent did anything: they are kept, left out of lists and never evaluated.
+import { isRecord } from "../../model/record.ts";
+import type { Noise, Span } from "../../model/trace/trace.ts";
+import { attributeOf } from "../span/conversation.ts";
+
+/** Null for any trace with a span of another kind. Decided from the spans alone, so that a later batch may change it. */
+export function noiseOf(spans: Span[]): Noise | null {
+  if (spans.length === 0 || spans.length > spansMax) return null;
+  for (const [noise, is] of kinds) if (is(spans)) return noise;
+  return null;
+}
+
+/** None of these traces has many. */
+const spansMax = 200;
+
+const kinds: [Noise, (spans: Span[]) => boolean][] = [
+  ["mcp_client", spans => spans.every(isMcpHousekeeping)],
+  ["health_check", isHealthCheck],
+  ["expression", spans => spans.every(isExpression)],
+];
+
+/** What a client of MCP does to connect and to list tools; a call of a tool is a call. */
+function isMcpHousekeeping(span: Span): boolean {
+  const method = attributeOf(span, "mcp.method.name") ?? attributeOf(span, "rpc.method");
+  const isMcp =
+    attributeOf(span, "mcp.method.name") !== undefined ||
+    /(?:^|[._ -])mcp(?:[._ -]|$)/i.test(span.scope?.name ?? "");
+  return isMcp && method !== "tools/call" && !/tools\/call|call_tool/.test(span.name) && !saysAnything(span);
+}
+
+/** A request to a path that only probes ask for, and the spans of the web framework below it. */
+function isHealthCheck(spans: Span[]): boolean {
+  let isProbe = false;
+  for (const span of spans) {
+    if (saysAnything(span)) return false;
+    const path = pathOf(span);
+    if (path === null) continue;
+    if (!probes.test(path)) return false;
+    isProbe = true;
+  }
+  return isProbe;
+}
+
+function pathOf(span: Span): string | null {
+  for (const key of ["http.route", "url.path", "http.target"]) {
+    const value = attributeOf(span, key);
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
+}
+
+const probes =
+  /^\/(?:[\w-]+\/)*(?:health|healthz|healthcheck|health-check|livez|liveness|liveliness|readyz|readiness|ping)(?:\/(?:live|liveness|liveliness|ready|readiness|startup|backlog|services))?\/?(?:\?.*)?$/i;
+
+/** A workflow tool's own spans of what it computes between its nodes. */
+function isExpression(span: Span): boolean {
+  return /^(?:n8n[-.])?expression(?:[.\s-]|$)/i.test(span.name) && !saysAnything(span);
+}
+
+/** Anything that a reading could be of. */
+function saysAnything({ attributes, events, log_records }: Span): boolean {
+  if (log_records) return true;
+  for (const key in attributes) if (key.startsWith("gen_ai.") && !housekeeping.has(key)) return true;
+  return events.some(event => isRecord(event) && String(event["name"]).startsWith("gen_ai."));
+}
+
+const housekeeping = new Set(["gen_ai.operation.name"]);
