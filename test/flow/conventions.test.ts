@@ -56,7 +56,7 @@ suite("a trace in another convention", () => {
   let traceId: string;
 
   test("arrives blank, and says which convention would give what", async () => {
-    agent = await makeAgent(service.owner, { otlpServiceName: "langchain" });
+    agent = await makeAgent(service.owner, { otlpServiceName: "langchain", conventions: [] });
     assert.deepEqual(agent.conventions, []);
     await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
     await post("langchain");
@@ -221,7 +221,7 @@ suite("a trace in attributes of the agent's own", () => {
   };
 
   test("is previewed by rules that are not saved", async () => {
-    agent = await makeAgent(service.owner, { otlpServiceName: "own attributes" });
+    agent = await makeAgent(service.owner, { otlpServiceName: "own attributes", conventions: [] });
     await makeTest(service.owner, agent.id, {
       passiveBehavior: "always_run",
       assertions: [

@@ -216,7 +216,7 @@ suite("log records", () => {
 
   test("of agents without conventions, of other events and without a span are dropped and counted", async () => {
     const agent = await makeReader("counted");
-    await makeAgent(service.owner, { otlpServiceName: "uncounted" });
+    await makeAgent(service.owner, { otlpServiceName: "uncounted", conventions: [] });
     const ids = newIds();
     const bad = { ...questionRecord(ids, "Hello"), spanId: "AAAAAAAAAAA=" };
     const log = { ...questionRecord(ids, "Hello"), eventName: "" };
@@ -252,7 +252,7 @@ suite("log records", () => {
       const account = await service.signUp();
       const to = { url: service.url, key: await keyOf(account) };
       await fillList(service.db, (await makeAgent(account, {})).id);
-      const silent = await makeAgent(account, { otlpServiceName: "silent" });
+      const silent = await makeAgent(account, { otlpServiceName: "silent", conventions: [] });
       const agent = await makeAgent(account, { otlpServiceName: `late-${first}` });
       await account.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
       const ids = newIds();

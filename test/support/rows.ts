@@ -35,12 +35,12 @@ export async function makeProject(db: Database, accountId?: string): Promise<str
   return (await insertProject(db, accountId ?? (await makeAccount(db)), "Project")).id;
 }
 
-/** An agent of the project, or of a new one. */
+/** An agent of the project, or of a new one. Without conventions, as the writes of these tests are derived. */
 export async function makeAgentRow(
   db: Database,
   { projectId, otlpServiceName = null }: { projectId?: string; otlpServiceName?: string | null } = {},
 ): Promise<string> {
-  const agent = { name: "Agent", type: "workflow" as const, otlpServiceName };
+  const agent = { name: "Agent", type: "workflow" as const, otlpServiceName, conventions: [] };
   return (await insertAgent(db, { ...agent, projectId: projectId ?? (await makeProject(db)) })).id;
 }
 

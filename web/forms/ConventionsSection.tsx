@@ -16,6 +16,7 @@ import { useSubmit } from "./submit.ts";
 import { useDraft } from "./use-draft.ts";
 
 const all = "*";
+const none = "none";
 /** In the order of choosing, which does not count. */
 const drafting = {
   toDraft: (conventions: string[]) => conventions,
@@ -29,8 +30,9 @@ export function ConventionsSection({ agent }: { agent: Agent }) {
       <div className="stack-tight">
         <h2 id="conventions">Conventions</h2>
         <p className="quiet">
-          Read traces that are written in other conventions than OpenTelemetry’s. Stored traces stay as they
-          are, and what was read this way is marked. A change counts for the next evaluations.
+          Traces are read by the conventions they are written in, beside the documented attributes. Stored
+          traces stay as they are, and what was read this way is marked. A change counts for the next
+          evaluations.
         </p>
       </div>
       <Loaded query={query}>
@@ -80,9 +82,12 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
   const listed = known.toSorted(
     (a, b) => Number(isSaved(b)) - Number(isSaved(a)) || a.title.localeCompare(b.title, "en"),
   );
-  // "All" stands alone: choosing it takes the others along, choosing another gives it up.
-  const choose = (next: string[]) =>
-    drafted.replace(next.at(-1) === all ? [all] : next.filter(name => name !== all));
+  // "All" and "none" stand alone: choosing another gives them up.
+  const choose = (next: string[]) => {
+    const last = next.at(-1);
+    const others = next.filter(name => name !== all && name !== none);
+    drafted.replace(last === all ? [all] : last === none ? [] : others);
+  };
   return (
     <form {...form} className="stack" aria-label="Conventions">
       <Choices
@@ -91,9 +96,10 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
         many
         choices={[
           { value: all, label: "All conventions", note: "Each span is read by the one that recognizes it." },
+          { value: none, label: "Documented attributes only", note: "Other conventions are not read." },
           ...listed.map(({ name, title, writes }) => ({ value: name, label: title, note: writes })),
         ]}
-        chosen={chosen}
+        chosen={chosen.length === 0 ? [none] : chosen}
         onChoose={choose}
         fault={faults["conventions"]}
       />

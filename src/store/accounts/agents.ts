@@ -2,7 +2,7 @@
 
 import type pg from "pg";
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
-import { type ConventionRule, normalizedRules } from "../../model/agent/read-by.ts";
+import { type ConventionRule, conventionsOfNewAgents, normalizedRules } from "../../model/agent/read-by.ts";
 import type { AttributeRules } from "../../model/content/attribute-rules.ts";
 import type { ContentSetting } from "../../model/content.ts";
 import type { AdmittedKey } from "../../model/key.ts";
@@ -40,7 +40,8 @@ export type NewAgent = Omit<Agent, "id" | Optional> & {
 
 /** Throws CONFLICT for a service name that another agent of the project has, and VALIDATION_ERROR as changeIntake does. */
 export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent> {
-  const { projectId, name, type, otlpServiceName, conventions = [], conventionRules = [] } = agent;
+  const { projectId, name, type, otlpServiceName, conventionRules = [] } = agent;
+  const { conventions = conventionsOfNewAgents } = agent;
   const intake = newIntake(agent);
   const { rows } = await db.pool
     .query<AgentRow>(

@@ -153,7 +153,7 @@ create table agents (
   judge_budget_tokens bigint check (judge_budget_tokens >= 0),
   -- The tracing conventions that traces are read by, beside the documented attributes: names of presets, in the order of
   -- the service's table, or {*}.
-  conventions text[] not null default '{}',
+  conventions text[] not null default '{*}',
   -- How many traces the latest change left to be derived again; those with `derived_revision` 0 still are, and so are
   -- `reread_left` more, which are marked in portions: those before this id, newest first. Null: all are marked.
   rereading integer not null default 0,
@@ -162,7 +162,7 @@ create table agents (
   -- The agent's own rules, which go before its conventions: a list of { from, to, spanName? }.
   convention_rules jsonb not null default '[]',
   -- The same for the same conventions and rules, '' for none: what statements compare, as rules may be long.
-  read_by_key text not null default '',
+  read_by_key text not null default '*',
   -- What is stored of traces: their content or not, for how long, and which attributes.
   content text not null default 'keep' check (content in ('keep', 'none', 'forget')),
   content_forget_after_s integer check (content_forget_after_s between 60 and 31536000),

@@ -23,7 +23,7 @@ test("an agent can be created, listed, read, changed and deleted", async () => {
     name: "Bot",
     type: "workflow",
     otlpServiceName: "bot",
-    conventions: [],
+    conventions: ["*"],
     conventionRules: [],
     content: "keep",
     contentForgetAfterSeconds: null,

@@ -62,7 +62,7 @@ test("a completed run has every field by its name, with a result of each test it
     fullyEvaluated: true,
     outage: false,
     waiting: null,
-    conventions: [],
+    conventions: ["*"],
     conventionRules: [],
     judging: null,
   });

@@ -3,10 +3,7 @@ export function LogsHint({ origin, keyText }: { origin: string; keyText: string 
   return (
     <details className="small">
       <summary>Does your SDK write messages as log records?</summary>
-      <p>
-        Send them too, beside the traces, and choose a convention in the agent’s settings. Log records join
-        the span that they are about.
-      </p>
+      <p>Send them too, beside the traces. Log records join the span that they are about.</p>
       <pre>
         <code className="break">
           {[
