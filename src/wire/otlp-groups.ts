@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
+import { serviceNameFix } from "../reading/presets/service-name.ts";
 import { readId } from "./fields.ts";
 import { type DecodeLimits, tooManySpans, tooManyTraces, tooMuchRepeated } from "./limits.ts";
 
@@ -95,6 +96,8 @@ class Group {
   spanCount = 0;
   refusal: Refusal | null = null;
   readonly #spans = new Map<string, Span>();
+  /** The name of the first span's scope. */
+  #scope = "";
   /** The resource of the first span. */
   #resource: Attributes | null = null;
   /** The resource of the last span; null in `#differing` if it equals the first one. */
@@ -109,6 +112,7 @@ class Group {
   /** A span_id sent again replaces the earlier span. */
   put(span: Span, { resource, resourceExtras, scope }: Origin, repetition: Repetition): void {
     if (scope !== null) {
+      this.#scope ||= scope.name ?? "";
       repetition.count(scope);
       span.scope = scope;
     }
@@ -137,7 +141,7 @@ class Group {
     if (this.refusal === null && this.serviceName === null) {
       this.refuse(
         new Refusal("OTLP_SERVICE_NAME_REQUIRED", {
-          hint: "Set OTEL_SERVICE_NAME to the OTLP service name of the agent.",
+          hint: serviceNameFix(this.#scope),
         }),
       );
     }

@@ -6,7 +6,7 @@ import { transcribe } from "../../../src/reading/conversation/transcript.ts";
 import { columnsOf } from "../../../src/reading/derived/columns.ts";
 import { derive } from "../../../src/reading/derived/derive.ts";
 import { type Row, readRecording, rows, rowsOf } from "./recorded-rows.ts";
-import { recordedLogs, recordedTraces, recordings } from "./recordings.ts";
+import { recordedGroups, recordedLogs, recordedTraces, recordings, refusedRecordings } from "./recordings.ts";
 
 assert.equal(recordings.length, 85);
 assert.equal(recordedLogs.length, 10);
@@ -76,6 +76,17 @@ for (const [name, expected] of recordings) {
         called,
         derived.toolCalls.map(call => call.name),
       );
+    }
+  });
+}
+
+for (const [name, { refused }] of refusedRecordings) {
+  test(`${name}: an export without a service name is refused, with a fix for the SDK that sent it`, () => {
+    for (const encoding of ["json", "protobuf"] as const) {
+      for (const { refusal } of recordedGroups(name, encoding)) {
+        assert.equal(refusal?.code, refused);
+        assert.match(refusal!.hint!, /maybeSetOtelProviders/);
+      }
     }
   });
 }
