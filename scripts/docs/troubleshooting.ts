@@ -51,6 +51,10 @@ const notices: Record<Notice, [what: string, todo: string]> = {
     "The trace contains no user input, so tests that run when relevant did not run.",
     "Send `gen_ai.input.messages` or `gen_ai.prompt` on the model's span.",
   ],
+  noise: [
+    "The trace holds only an MCP client's own spans, health checks or expressions of a workflow tool: it is not listed and not evaluated.",
+    "Nothing. To see such traces, set the filter Noise to Shown.",
+  ],
   routing_unavailable: [
     "The judge could not say which scenarios match, so tests that run when relevant did not run.",
     "Connect a [judge](judging.md), or set the test to Always run.",

@@ -28,6 +28,7 @@ export type OutlinePart = {
     | "rootSpanId"
     | "notices"
     | "otherConvention"
+    | "noise"
   > &
     ConventionReport &
     ReturnType<typeof costView> & {
@@ -62,7 +63,7 @@ const previewedTools = 50;
 export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart {
   const { trace, derived, revision } = loaded;
   const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived, []);
-  const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
+  const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention, noise } = derived;
   const { metadata, resource } = trace;
   const { calls, ...cost } = costOfTrace(derived.modelCalls, prices);
   const bySpan = new Map(calls.map(call => [call.spanId, call]));
@@ -84,6 +85,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
       rootSpanId,
       notices,
       otherConvention,
+      noise,
       ...costView(cost),
       ...reportOf(loaded),
       ...context.value,

@@ -24,6 +24,7 @@ export const traceSearch = [
   "userId",
   "provider",
   "redacted",
+  "noise",
   "spanName",
   "attribute",
   "attributeValue",

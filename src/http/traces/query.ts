@@ -51,6 +51,9 @@ export const TraceQuery = PageQuery.extend({
     .describe("none: evaluated, but no test applied."),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
   failed: Flag.optional(),
+  noise: Flag.optional().describe(
+    "true: also traces that hold only an MCP client’s own spans, health checks or expressions of a workflow tool.",
+  ),
   outage: Flag.optional().describe(
     "Whether checks were skipped because the judge was unavailable, and not judged since.",
   ),

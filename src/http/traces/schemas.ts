@@ -173,6 +173,10 @@ const whole = {
   metadata: Attributes,
   resource: Attributes,
   notices: z.array(typed<TraceNotice>()(z.string())),
+  noise: z
+    .enum(["mcp_client", "health_check", "expression"])
+    .nullable()
+    .describe("What the trace holds and nothing else: it is not listed by default, and never evaluated."),
   otherConvention: z
     .object({ name: z.string(), found: z.array(z.string()), send: z.string() })
     .nullable()

@@ -112,6 +112,7 @@ export type Tokens = {
 
 export type Notice =
   | "no_user_input"
+  | "noise"
   | "routing_unavailable"
   | "orphan_spans"
   | "no_root"

@@ -15,6 +15,7 @@ export type TraceColumns = {
   reasoningTokens: number | null;
   cachedTokens: number | null;
   failed: boolean;
+  noise: Derived["noise"];
   spanCount: number;
   /** At most 500 characters. */
   userInput: string | null;
@@ -58,6 +59,7 @@ export function columnsOf(
     reasoningTokens: count(derived.tokens.reasoning),
     cachedTokens: count(derived.tokens.cached),
     failed: derived.failed,
+    noise: derived.noise,
     spanCount: derived.spanCount,
     userInput: derived.userInput && storable(derived.userInput.text),
     responseText: derived.responseText && storable(derived.responseText.text),

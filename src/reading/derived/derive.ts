@@ -61,7 +61,8 @@ export function derive(
       ? findOtherConvention(unreadIn(spans, reading), lacksOf({ ...read, tokens, userInput, responseText }))
       : null;
 
-  const notices: Notice[] = userInput || trace.content ? [] : ["no_user_input"];
+  const noise = noiseOf(spans);
+  const notices: Notice[] = noise ? ["noise"] : userInput || trace.content ? [] : ["no_user_input"];
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");
@@ -75,7 +76,7 @@ export function derive(
     httpStatus: readHttpStatus(tree),
     tokens,
     failed: spans.some(span => span.status?.code === 2),
-    noise: noiseOf(spans),
+    noise,
     spanCount: spans.length,
     userInput,
     responseText,

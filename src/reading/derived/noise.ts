@@ -21,12 +21,14 @@ const kinds: [Noise, (spans: Span[]) => boolean][] = [
 
 /** What a client of MCP does to connect and to list tools; a call of a tool is a call. */
 function isMcpHousekeeping(span: Span): boolean {
-  const method = attributeOf(span, "mcp.method.name") ?? attributeOf(span, "rpc.method");
-  const isMcp =
-    attributeOf(span, "mcp.method.name") !== undefined ||
-    /(?:^|[._ -])mcp(?:[._ -]|$)/i.test(span.scope?.name ?? "");
-  return isMcp && method !== "tools/call" && !/tools\/call|call_tool/.test(span.name) && !saysAnything(span);
+  const method = attributeOf(span, "mcp.method.name");
+  const isMcp = method !== undefined || mcpScope.test(span.scope?.name ?? "");
+  return (
+    isMcp && method !== "tools/call" && !/tools\/call|call_?tool/i.test(span.name) && !saysAnything(span)
+  );
 }
+
+const mcpScope = /(?:^|[._ /-])(?:fast)?mcp(?:[._ /-]|$)/i;
 
 /** A request to a path that only probes ask for, and the spans of the web framework below it. */
 function isHealthCheck(spans: Span[]): boolean {
@@ -54,7 +56,8 @@ const probes =
 
 /** A workflow tool's own spans of what it computes between its nodes. */
 function isExpression(span: Span): boolean {
-  return /^(?:n8n[-.])?expression(?:[.\s-]|$)/i.test(span.name) && !saysAnything(span);
+  const isNamed = /^(?:n8n[-.])?expression(?:[.\s-]|$)/i.test(span.name);
+  return (isNamed || /(?:^|[._-])expression/i.test(span.scope?.name ?? "")) && !saysAnything(span);
 }
 
 /** Anything that a reading could be of. */

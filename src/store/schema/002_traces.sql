@@ -25,6 +25,8 @@ create table traces (
   reasoning_tokens bigint,
   cached_tokens bigint,
   failed boolean not null,
+  -- What the trace holds and nothing else, if nothing in it was said or done by an agent: lists leave it out.
+  noise text check (noise in ('mcp_client', 'health_check', 'expression')),
   span_count integer not null,
   user_input text,
   response_text text,

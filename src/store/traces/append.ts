@@ -16,7 +16,14 @@ export type MergeLimits = ScheduleLimits & {
   traceBytesMax: number;
 };
 
-export type Append = { write: TraceWrite; trace: LockedTrace; seq: number; outcome: Stored };
+/** `wasNoise`: before this batch. */
+export type Append = {
+  write: TraceWrite;
+  trace: LockedTrace;
+  seq: number;
+  outcome: Stored;
+  wasNoise: boolean;
+};
 
 export function fits(
   write: TraceWrite,
@@ -57,9 +64,11 @@ export async function admit(
   trace.batch_count++;
   trace.revision++;
   if (write.content) trace.lacks = write.content;
+  const wasNoise = trace.noise !== null;
+  if (write.columns.noise === null) trace.noise = null;
   const { id: traceId, revision } = trace;
   const outcome: Stored = { traceId, state: "merged", revision, evaluation: "none" };
-  return { write, trace, seq: trace.batch_count, outcome };
+  return { write, trace, seq: trace.batch_count, outcome, wasNoise };
 }
 
 const batches = multiRow<Append>(1, {
@@ -80,6 +89,7 @@ const grown = multiRow<LockedTrace>(1, {
   batch_spans: ["int", trace => trace.batch_spans],
   batch_bytes: ["bigint", trace => trace.batch_bytes],
   content: ["text", trace => trace.lacks ?? null],
+  noise: ["text", trace => trace.noise],
 });
 
 /** Appends the batches, then moves the runs of their traces or creates them. */
@@ -92,7 +102,12 @@ export async function appendAll(
   const traces = [...new Set(appends.map(append => append.trace))];
   const scheduled = await scheduleRuns(
     client,
-    appends.map(({ trace, write }) => ({ ...write, traceId: trace.id, kind: trace.kind })),
+    appends.map(({ trace, write, wasNoise }) => ({
+      ...write,
+      traceId: trace.id,
+      kind: trace.kind,
+      ...(wasNoise && { noise: trace.noise === null ? "stopped" : "goes on" }),
+    })),
     limits,
   );
   await client.query({
@@ -113,7 +128,7 @@ export async function appendAll(
     name: "raise_revisions",
     text: `update traces set path = 'otlp', revision = item.revision, updated_at = now(),
         batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes,
-        content = coalesce(item.content, traces.content),
+        content = coalesce(item.content, traces.content), noise = item.noise,
         derived_revision = case when item.content = 'forgotten' then item.revision else traces.derived_revision end
       from ${grown.from}
       where traces.id = item.id`,

@@ -15,6 +15,7 @@ export const derivedColumns = {
   reasoning_tokens: ["bigint", ({ columns }) => columns.reasoningTokens],
   cached_tokens: ["bigint", ({ columns }) => columns.cachedTokens],
   failed: ["bool", ({ columns }) => columns.failed],
+  noise: ["text", ({ columns }) => columns.noise],
   span_count: ["int", ({ columns }) => columns.spanCount],
   user_input: ["text", ({ columns }) => columns.userInput],
   response_text: ["text", ({ columns }) => columns.responseText],

@@ -97,7 +97,7 @@ with live as materialized (
   select item.run_id, made.id, made.agent_id, 'passive', 'pending',
     now() + case made.path when 'otlp' then $1::float8 * interval '1 ms' else interval '0' end
   from made join item on item.id = made.id
-  where made.kind = 'live' and exists (
+  where made.kind = 'live' and item.noise is null and exists (
     select from test_cases where test_cases.agent_id = made.agent_id and ${eligibleSql}
   )
   returning trace_id

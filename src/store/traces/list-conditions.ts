@@ -29,6 +29,8 @@ export class Conditions {
 export function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
   conditions.add(filters.kind, p => `t.kind = ${p}`);
   conditions.add(filters.path, p => `t.path = ${p}`);
+  // Whoever asks for a trace by its identity finds it.
+  if (!filters.noise && filters.externalId === undefined) conditions.where.push("t.noise is null");
   conditions.add(filters.failed, p => `t.failed = ${p}`);
   conditions.add(filters.httpStatus, p => `t.http_status = ${p}`);
   conditions.add(filters.tool, p => `${p}::text = any (t.tools)`);

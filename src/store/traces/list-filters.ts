@@ -14,6 +14,8 @@ export type TraceFilters = {
   verdict?: Outcome | "none" | undefined;
   routing?: Routing | undefined;
   failed?: boolean | undefined;
+  /** True: with the traces that lists leave out. */
+  noise?: boolean | undefined;
   /** Whether checks were skipped because the judge was unavailable, and not evaluated since. */
   outage?: boolean | undefined;
   /** Of the completed run, or of the result of the test. */

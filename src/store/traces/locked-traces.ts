@@ -1,6 +1,6 @@
 // Locks the traces that batches name, and finds those that are gone.
 import type pg from "pg";
-import type { ContentGone, TraceKind, TracePath } from "../../model/trace/trace.ts";
+import type { ContentGone, Noise, TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { forgetAfter } from "../content-deadlines.ts";
 import { multiRow } from "../multi-row.ts";
 import type { Stored, TraceWrite } from "./write.ts";
@@ -16,6 +16,8 @@ export type LockedTrace = {
   batch_spans: number;
   batch_bytes: number;
   is_forgotten: boolean;
+  /** Of the batches so far; null: a batch has something else. */
+  noise: Noise | null;
   /** What a batch appended now lacks. */
   lacks?: ContentGone;
   intake_key: string;
@@ -38,7 +40,7 @@ export async function lockTraces(
 ): Promise<Map<string, LockedTrace>> {
   const { rows } = await client.query<LockedTrace>({
     name: "lock_traces",
-    text: `select t.id, t.agent_id, named.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
+    text: `select t.id, t.agent_id, named.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes, noise,
         coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision,
         ${forgetAfter} as forget_after_s
       from ${identities.from} join trace_identities named using (agent_id, external_id)

@@ -21,6 +21,8 @@ export type AppendedBatch = {
   agentId: string;
   runId: string;
   spanKeys: Buffer;
+  /** Of a trace that was noise: no run is scheduled while it is, and one as soon as it is not. */
+  noise?: "goes on" | "stopped";
   /** Of a trace whose content was dropped no run is scheduled: its verdict stays. */
   content?: ContentGone | undefined;
 };
@@ -52,7 +54,10 @@ export async function scheduleRuns(
   // A trace of a manual run is evaluated by that run.
   const open = batches.filter(
     batch =>
-      batch.kind === "live" && batch.content !== "forgotten" && pending.get(batch.traceId) !== "traffic",
+      batch.kind === "live" &&
+      batch.noise !== "goes on" &&
+      batch.content !== "forgotten" &&
+      pending.get(batch.traceId) !== "traffic",
   );
   if (open.length === 0) return scheduled;
   const judged = await eligibleAgents(client, open);
@@ -60,7 +65,9 @@ export async function scheduleRuns(
   if (candidates.length === 0) return scheduled;
   const added = await findAdded(client, candidates);
   const runs = new Map(
-    candidates.filter(({ traceId }) => added.has(traceId)).map(batch => [batch.traceId, batch]),
+    candidates
+      .filter(({ traceId, noise }) => noise === "stopped" || added.has(traceId))
+      .map(batch => [batch.traceId, batch]),
   );
   await addRuns(client, [...runs.values()], pending, limits);
   for (const id of runs.keys()) scheduled.add(id);

@@ -559,3 +559,39 @@ function recordedSpans(file: string): Span[] {
   assert.ok(group && "batch" in group);
   return group.batch.spans;
 }
+
+suite("noise", () => {
+  const http = (path: string) =>
+    makeSpan("a", { name: `GET ${path}`, attributes: { "http.request.method": "GET", "url.path": path } });
+  const mcp = (method: string) =>
+    makeSpan("m", { name: method, attributes: { "mcp.method.name": method }, scope: { name: "mcp" } });
+  const noiseIn = (...spans: Span[]) => {
+    const { noise, notices } = derive(makeTrace(spans));
+    assert.equal(notices.includes("noise"), noise !== null);
+    return noise;
+  };
+  test("health checks, an MCP client's own spans and a workflow tool's expressions", () => {
+    for (const path of [
+      "/health",
+      "/health/liveliness",
+      "/healthz",
+      "/api/v1/readyz",
+      "/livez?verbose=1",
+      "/ping",
+    ])
+      assert.equal(noiseIn(http(path), makeSpan("b", { name: "fastapi.endpoint" })), "health_check", path);
+    for (const method of ["initialize", "tools/list", "notifications/initialized", "ping"])
+      assert.equal(noiseIn(mcp(method)), "mcp_client", method);
+    assert.equal(noiseIn(makeSpan("e", { name: "expression.evaluate" })), "expression");
+  });
+  test("nothing else: what an agent did, any other request, or no sign at all", () => {
+    const call = makeSpan("c", { attributes: { "gen_ai.request.model": "m" } });
+    assert.equal(noiseIn(http("/health"), call), null);
+    assert.equal(noiseIn(http("/health"), http("/v1/chat")), null);
+    assert.equal(noiseIn(http("/healthy-recipes")), null);
+    assert.equal(noiseIn(mcp("tools/list"), mcp("tools/call")), null);
+    assert.equal(noiseIn(mcp("tools/list"), makeSpan("x")), null);
+    assert.equal(noiseIn(makeSpan("x", { name: "agent" })), null);
+    assert.equal(noiseIn(), null);
+  });
+});

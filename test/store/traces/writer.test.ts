@@ -7,10 +7,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { openDatabase } from "../../../src/store/db.ts";
-import { idAt } from "../../../src/store/listing.ts";
+import { idAt, newest } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { partsOf, placeOf } from "../../../src/store/scale/places.ts";
 import { insertTraces } from "../../../src/store/traces/insert.ts";
+import { listTraces } from "../../../src/store/traces/list.ts";
+import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
@@ -500,4 +502,30 @@ suite("a key that ends between its check and the commit", () => {
     assert.deepEqual(order, ["stored", "revoked"]);
     assert.deepEqual(await spanIdsOf(traceId), [otlpId("a"), otlpId("b")]);
   });
+});
+
+test("noise is kept, not listed and not evaluated, until a batch has something else", async () => {
+  const own = await makeSender(db);
+  const externalId = "noise";
+  const noise = (write: TraceWrite): TraceWrite => ({
+    ...write,
+    columns: { ...write.columns, noise: "health_check" },
+  });
+  const listed = async (filters: TraceFilters) => {
+    const { rows } = await listTraces(db, own.agentId, filters, { before: newest, rowsMax: 10 });
+    return rows.length;
+  };
+  const first = await writer.write(noise(otlpWrite(own, { externalId, spans: ["a"] })));
+  const second = await writer.write(noise(otlpWrite(own, { externalId, spans: ["b"] })));
+  assert.deepEqual([first.evaluation, second.evaluation], ["none", "none"]);
+  assert.deepEqual(await runsOf(first.traceId), []);
+  assert.deepEqual(
+    [await listed({}), await listed({ noise: true }), await listed({ externalId })],
+    [0, 1, 1],
+  );
+  const third = await writer.write(otlpWrite(own, { externalId, spans: ["a"], text: "Hello." }));
+  assert.equal(third.evaluation, "scheduled");
+  const fourth = await writer.write(noise(otlpWrite(own, { externalId, spans: ["d"] })));
+  assert.equal(fourth.evaluation, "scheduled");
+  assert.deepEqual([(await runsOf(first.traceId)).length, await listed({})], [1, 1]);
 });

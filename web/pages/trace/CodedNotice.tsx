@@ -65,6 +65,12 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
       {path === "otlp" && <MessagesInLogs hasConventions={conventions.length > 0} />}
     </>
   ),
+  noise: () => (
+    <>
+      <b>Not listed and never evaluated:</b> this trace holds only an MCP client’s own spans, health checks or
+      expressions of a workflow tool. A later batch with anything else changes that.
+    </>
+  ),
   routing_unavailable: () => (
     <>
       <b>Routing unavailable: no conditional checks were evaluated.</b> The judge was not configured or did

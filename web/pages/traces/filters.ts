@@ -149,6 +149,7 @@ export const filterGroups: readonly Group[] = [
         maxLength: 100,
         hint: "The name of a privacy rule.",
       }),
+      choice("Noise", "noise", [{ value: "true", label: "Shown" }]),
       choice("Failed spans", "failed", [
         { value: "true", label: "Yes" },
         { value: "false", label: "No" },
