@@ -8,7 +8,7 @@ export function mayHaveCall(
   attribute: string,
   known: ReadonlySet<string> | null,
 ): boolean {
-  if (!attribute.endsWith(".")) return mayCallIn(attributes[attribute], known);
+  if (!attribute.endsWith(".")) return mayCallIn(attributes[attribute], known, wordOfCall.test(attribute));
   let hasCall = false;
   let namesOther = known === null;
   for (const key in attributes) {
@@ -26,26 +26,30 @@ export function mayHaveCall(
   return false;
 }
 
-function mayCallIn(value: unknown, known: ReadonlySet<string> | null): boolean {
+/** `isOfCalls`: the attribute has nothing else. */
+function mayCallIn(value: unknown, known: ReadonlySet<string> | null, isOfCalls: boolean): boolean {
   if (typeof value !== "string") return typeof value === "object";
-  return wordOfCall.test(value) && mayNameOther(value, known);
+  return (isOfCalls || wordOfCall.test(value)) && mayNameOther(value, known);
 }
 
 /** JSON may escape the letters that are looked for. */
 const escapedAscii = "\\u00";
 
 /**
- * Every key and every type of a call has one of these words: see message-parts.ts. One pattern is faster than a search
+ * Every key and every type of a call has one of these words: see part-shapes.ts. One pattern is faster than a search
  * for each word, whose first letter is frequent.
  */
-const wordOfCall = /tool|function|\\u00/;
+const wordOfCall = /tool|function|_call|\\u00/i;
+
+/** Types of calls that are their own names: tools that the provider runs. */
+const namelessCall = /(?:search|interpreter|shell|computer|generation|patch)_call/;
 
 /** Keys of a tool's name, and the value if it is a text without escapes; quotes of JSON within JSON have backslashes. */
 const names = /["'](?:name|tool_name|toolName)(\\*["'])\s*:\s*(?:\1([^"'\\]*)\1)?/g;
 const nameAtEnd = /\.(?:name|tool_name|toolName)$/;
 
 function mayNameOther(text: string, known: ReadonlySet<string> | null): boolean {
-  if (known === null || text.includes(escapedAscii)) return true;
+  if (known === null || text.includes(escapedAscii) || namelessCall.test(text)) return true;
   for (const [, , name] of text.matchAll(names)) if (name === undefined || !known.has(name)) return true;
   return false;
 }

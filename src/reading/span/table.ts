@@ -166,7 +166,7 @@ class TableReading implements ReadSpan {
     const { answered, calls } = this.#table;
     const said = this.#messages(answered, "assistant");
     const called = calls.length > 0 && !said?.value.some(hasCall) ? callsBeside(this.span, calls) : null;
-    if (said) return called ? { ...said, value: [...said.value, ...called.value] } : said;
+    if (said) return called ? { ...said, value: [...called.value, ...said.value] } : said;
     if (called) return called;
     const mayBeData =
       this.role === "agent" || this.role === "model" || (this.role === "step" && !this.span.parent_span_id);
