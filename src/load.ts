@@ -1,7 +1,7 @@
 // Loads stored traces: opens, merges and derives their batches.
 
 import type { HeapSemaphore, Taken } from "./load/heap-semaphore.ts";
-import { type ReadBy, sameReadBy } from "./model/agent/read-by.ts";
+import { type ReadBy, readByOf, sameReadBy } from "./model/agent/read-by.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { SentMessage } from "./model/run/launch.ts";
@@ -257,8 +257,8 @@ function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTr
 }
 
 /** The trace read by others than its agent's rules and conventions, such as those that a run began with. */
-export function readAgain(loaded: LoadedTrace, { conventions, conventionRules }: ReadBy): LoadedTrace {
-  const by = { conventions, conventionRules };
+export function readAgain(loaded: LoadedTrace, readBy: ReadBy): LoadedTrace {
+  const by = readByOf(readBy);
   if (sameReadBy(by, loaded)) return loaded;
   const { keptBytes: _, ...values } = read(loaded.trace, by, loaded.sent);
   return { ...loaded, ...values, ...by };
@@ -297,14 +297,14 @@ function read(stored: MergedTrace, by: ReadBy, sent: SentMessage | null) {
 
 /** What the columns of its row should be. */
 export function derivationOf(loaded: LoadedTrace): Derivation {
-  const { traceId, revision, conventions, conventionRules, derived, trace } = loaded;
+  const { traceId, revision, derived, trace } = loaded;
   const rules = rulesOf(trace.redactions);
   const columns = columnsOf(
     derived,
     rules,
     mayBeRedacted(rules, derived) ? readMarked(loaded)?.derived : null,
   );
-  return { traceId, revision, columns, readBy: { conventions, conventionRules } };
+  return { traceId, revision, columns, readBy: readByOf(loaded) };
 }
 
 function tooManyValues(): Refusal {

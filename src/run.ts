@@ -10,6 +10,7 @@ import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { openInTurns } from "./load/in-turns.ts";
 import { type LoadedTrace, readAgain, type TraceOutcome, twinOf } from "./load.ts";
+import { readByOf } from "./model/agent/read-by.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
 import { reasonText } from "./model/run/reason-text.ts";
@@ -21,7 +22,7 @@ import { judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";
 import { runBytes } from "./run/heap.ts";
 import type { Database } from "./store/db.ts";
 import type { ClaimedRun } from "./store/runs/claim.ts";
-import { decodeDetail, readByOf } from "./store/runs/detail.ts";
+import { decodeDetail } from "./store/runs/detail.ts";
 import { listForAgent } from "./store/test-cases.ts";
 import type { Owners } from "./threads/fair-queue.ts";
 import type { FairSemaphore } from "./threads/fair-semaphore.ts";
@@ -158,14 +159,14 @@ async function evaluateRun(
   const begun = run.detail ? decodeDetail(run.detail) : undefined;
   const plan = begun?.plan ?? tests;
   const loaded = begun?.conventions ? readAgain(current, readByOf(begun)) : current;
-  const { conventions, conventionRules } = loaded;
+  const readBy = readByOf(loaded);
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
   const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
   const answers = noAnswers();
   const viewed = { accountId, agentId, view: viewOf(loaded) };
   const partOf = (verdict: Verdict) => ({
     run,
-    verdict: { ...verdict, conventions, conventionRules },
+    verdict: { ...verdict, ...readBy },
     plan,
     leftMs: deadlineAt - clock.now(),
   });
@@ -213,7 +214,7 @@ async function evaluateRun(
     ends.evaluated({
       run,
       loaded: current,
-      verdict: { ...verdict, conventions, conventionRules },
+      verdict: { ...verdict, ...readBy },
       outage,
       plan,
     });

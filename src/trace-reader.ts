@@ -3,7 +3,7 @@
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { derivationOf, holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
-import type { ReadBy } from "./model/agent/read-by.ts";
+import { type ReadBy, readByOf } from "./model/agent/read-by.ts";
 import type { LabelQuestion } from "./model/judge/label.ts";
 import { storable } from "./model/trace/storable.ts";
 import type { TracePath } from "./model/trace/trace.ts";
@@ -123,7 +123,7 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const loaded = await load(version);
       if (!loaded) return undefined;
       const { conventions = loaded.conventions, conventionRules = loaded.conventionRules } = change;
-      const by = { conventions, conventionRules };
+      const by = { ...readByOf(loaded), conventions, conventionRules };
       const redacted = redactionsOf(readAgain(loaded, by), shortTextMax);
       return {
         ...by,

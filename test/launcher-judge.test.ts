@@ -1,14 +1,16 @@
 // Manual runs ask the judge as live traffic does: counted, limited by the budget, waited for, and given back on stop.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
 import { Launcher } from "../src/launcher.ts";
+import { readByOf } from "../src/model/agent/read-by.ts";
 import { Sandbox } from "../src/remote/sandbox/sandbox.ts";
 import { updateAgent } from "../src/store/accounts/agents.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge/calls.ts";
-import { decodeDetail, readByOf } from "../src/store/runs/detail.ts";
+import { decodeDetail } from "../src/store/runs/detail.ts";
 import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch, insertLaunch } from "../src/store/runs/launches.ts";
 import { claimManualRuns, releaseAbandoned } from "../src/store/runs/manual-claims.ts";

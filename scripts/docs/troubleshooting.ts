@@ -51,6 +51,10 @@ const notices: Record<Notice, [what: string, todo: string]> = {
     "The trace contains no user input, so tests that run when relevant did not run.",
     "Send `gen_ai.input.messages` or `gen_ai.prompt` on the model's span.",
   ],
+  several_model_calls: [
+    "Several calls of models had different inputs, and no span around them has input and reply: those of the last call were read.",
+    "Read from another span: press its name on the trace, or set `readFrom` of the agent. Or send input and reply on the root.",
+  ],
   noise: [
     "The trace holds only an MCP client's own spans, health checks or expressions of a workflow tool: it is not listed and not evaluated.",
     "Nothing. To see such traces, set the filter Noise to Shown.",

@@ -1,16 +1,17 @@
 // Changes batches to what may be stored of them, by the settings of their agent, before anything is derived.
 
 import type { Agent, AgentConventions } from "../model/agent/agent.ts";
+import { type ReadBy, readByOf } from "../model/agent/read-by.ts";
 import { attributeFilter } from "../model/content/attribute-rules.ts";
 import { takesEverything } from "../model/content.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
 import { withoutContent } from "../reading/content/structure.ts";
 
-export type IntakeBy = Pick<AgentConventions, "conventions" | "conventionRules" | "intake">;
+export type IntakeBy = ReadBy & Pick<AgentConventions, "intake">;
 
 export function intakeOf(agent: Agent): IntakeBy {
-  const { content, attributes, conventions, conventionRules } = agent;
-  return { conventions, conventionRules, intake: { content, attributes } };
+  const { content, attributes } = agent;
+  return { ...readByOf(agent), intake: { content, attributes } };
 }
 
 /** `isForgotten`: the content of its trace was dropped already. */

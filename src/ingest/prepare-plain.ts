@@ -30,7 +30,7 @@ export function preparePlain(
   const { serviceName, traceId, spans } = plain;
   const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;
   if (by.intake && !takesEverything(by.intake)) return null;
-  const isReadWhole = by.conventions.length + by.conventionRules.length > 0;
+  const isReadWhole = by.conventions.length + by.conventionRules.length > 0 || Boolean(by.readFrom);
   const batch = isReadWhole ? decodeOne(bytes, mediaType, limits) : { spans, resource: null, metadata: null };
   return {
     ...{ serviceName, traceId, spanCount: spans.length, resource: null },

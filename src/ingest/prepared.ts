@@ -1,6 +1,6 @@
 // What is stored of a batch: its bytes, the keys of its spans, and the columns of its trace as derived from it.
 
-import type { ReadBy } from "../model/agent/read-by.ts";
+import { type ReadBy, readByOf } from "../model/agent/read-by.ts";
 import type { Intake } from "../model/content.ts";
 import type { Redaction } from "../model/redaction.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
@@ -43,8 +43,8 @@ export function prepared(
   { bytes, rawLength }: Encoded,
   by: IntakeBy,
 ): PreparedBatch {
-  const { conventions, conventionRules, intake } = by;
-  const readBy = { conventions, conventionRules };
+  const { intake } = by;
+  const readBy = readByOf(by);
   const read = (redacted: Batch) => {
     const { trace, reading } = readTraceBy(mergeBatches([redacted], path), readBy, undefined, "columns");
     return derive(trace, undefined, reading, "columns");

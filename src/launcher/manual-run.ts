@@ -1,4 +1,5 @@
 // Executes one manual run: sends its turns, evaluates their traces, and returns the results or the wait for the judge.
+
 import { failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.ts";
 import type { Twin } from "../evaluate/redacted-copies.ts";
@@ -6,6 +7,7 @@ import { TraceView } from "../evaluate/trace-view.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
 import { derivationOf, type LoadedTrace, readAgain, readMarked } from "../load.ts";
+import { readByOf } from "../model/agent/read-by.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { Verdict } from "../model/run/run.ts";
@@ -14,7 +16,7 @@ import { markPlaces } from "../reading/marks.ts";
 import { systemClock } from "../remote/clock.ts";
 import { judgeOfRun } from "../run/admission.ts";
 import { evaluateOne, type RunDeps, waitFor } from "../run.ts";
-import { decodeDetail, readByOf } from "../store/runs/detail.ts";
+import { decodeDetail } from "../store/runs/detail.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import {
   type JudgedManualRun,
@@ -136,7 +138,7 @@ async function evaluate(
   const isConversation = test.turns.length > 1;
   const received = traces.map(({ read, derived }, at) => withReceived({ trace: read, derived }, turns[at]!));
   const { trace, derived } = isConversation ? joinTurns(received) : received[0]!;
-  const { traceId, accountId, conventions, conventionRules } = last;
+  const { traceId, accountId } = last;
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
@@ -157,8 +159,7 @@ async function evaluate(
       [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
     ),
     routing: "not_needed",
-    conventions,
-    conventionRules,
+    ...readByOf(last),
   };
   return { verdict, wait: isWaiting(verdict) ? waitFor(given, clock.now()) : undefined };
 }

@@ -1,7 +1,7 @@
 // Forgets traces: opens them, leaves their structure as an agent without content would have stored it, and stores that.
 
 import { type LoadedTrace, openEach } from "../load.ts";
-import type { ReadBy } from "../model/agent/read-by.ts";
+import { type ReadBy, readByOf } from "../model/agent/read-by.ts";
 import { attributeFilter } from "../model/content/attribute-rules.ts";
 import type { StoringRules } from "../model/privacy.ts";
 import type { Redacted, Redaction } from "../model/redaction.ts";
@@ -124,10 +124,6 @@ function redactedBy(structure: Batch, storing: StoringRules | null): Redacted<Ba
 }
 
 const idAttributes = ["user.id", "session.id", "gen_ai.conversation.id"];
-
-function readByOf({ conventions, conventionRules }: ReadBy): ReadBy {
-  return { conventions, conventionRules };
-}
 
 function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: ReadBy): TraceColumns {
   const names = namesOf(left, path, by);

@@ -29,6 +29,7 @@ export type OutlinePart = {
     | "notices"
     | "otherConvention"
     | "noise"
+    | "severalModelCalls"
   > &
     ConventionReport &
     ReturnType<typeof costView> & {
@@ -63,7 +64,16 @@ const previewedTools = 50;
 export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart {
   const { trace, derived, revision } = loaded;
   const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived, []);
-  const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention, noise } = derived;
+  const {
+    tokens,
+    startTimeUnixNano,
+    endTimeUnixNano,
+    rootSpanId,
+    notices,
+    otherConvention,
+    noise,
+    severalModelCalls,
+  } = derived;
   const { metadata, resource } = trace;
   const { calls, ...cost } = costOfTrace(derived.modelCalls, prices);
   const bySpan = new Map(calls.map(call => [call.spanId, call]));
@@ -86,6 +96,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
       notices,
       otherConvention,
       noise,
+      severalModelCalls,
       ...costView(cost),
       ...reportOf(loaded),
       ...context.value,

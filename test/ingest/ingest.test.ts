@@ -21,6 +21,7 @@ const agent: Agent = {
   otlpServiceName: "agent",
   conventions: [],
   conventionRules: [],
+  readFrom: null,
   content: "keep",
   contentForgetAfterSeconds: null,
   attributes: { deny: [], allow: null },

@@ -37,7 +37,13 @@ export const agentId = "00000000-0000-4000-8000-000000000002";
 const project = { id: projectId, name: "Shop", createdAt: at };
 const agent: Agent = {
   ...{ id: agentId, projectId, name: "Support", type: "http_api", otlpServiceName: null },
-  ...{ conventions: [], conventionRules: [], content: "keep", contentForgetAfterSeconds: null },
+  ...{
+    conventions: [],
+    conventionRules: [],
+    readFrom: null,
+    content: "keep",
+    contentForgetAfterSeconds: null,
+  },
   attributes: { deny: [], allow: null },
 };
 

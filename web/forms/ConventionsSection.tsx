@@ -1,13 +1,16 @@
 // Section of the agent settings: the tracing conventions and own rules that its traces are read by.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Agent, AgentConventions } from "../../src/http/projects/schemas.ts";
+import type { Failure } from "../api.ts";
 import { numberText } from "../format.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
 import { readNow } from "../queries/client.ts";
 import { conventionsQuery } from "../queries/conventions.ts";
+import { Button } from "../ui/Button.tsx";
 import { Choices } from "../ui/Field.tsx";
-import { Notice } from "../ui/Notice.tsx";
+import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { Loaded } from "../ui/State.tsx";
 import { toast } from "../ui/Toast.tsx";
 import { OwnRules } from "./OwnRules.tsx";
@@ -39,6 +42,7 @@ export function ConventionsSection({ agent }: { agent: Agent }) {
         {({ conventions, ruleTargets, rereading }) => (
           <>
             {rereading && <Progress {...rereading} />}
+            {agent.readFrom && <ReadFrom agent={agent} spanName={agent.readFrom.spanName} />}
             <ConventionsForm agent={agent} known={conventions} />
             <OwnRules agent={agent} targets={ruleTargets} />
           </>
@@ -53,6 +57,27 @@ function Progress({ left, of }: { left: number; of: number }) {
     <Notice tone="info" role="status">
       Reading the latest traces again: {numberText(of - left)} of {numberText(of)} done. Lists show the values
       from before until then.
+    </Notice>
+  );
+}
+
+/** Set on a trace with several model calls; here it is undone. */
+function ReadFrom({ agent, spanName }: { agent: Agent; spanName: string }) {
+  const queries = useQueryClient();
+  const [failure, setFailure] = useState<Failure>();
+  const reset = async () => {
+    const answer = await updateAgent(agent.id, { readFrom: null });
+    if (!answer.ok) return setFailure(answer.failure);
+    queries.setQueryData(agentQuery(agent.id).queryKey, answer.value);
+    await queries.invalidateQueries({ queryKey: ["traces"] });
+  };
+  return (
+    <Notice tone="info">
+      Input and reply are read from spans named “{spanName}”.{" "}
+      <Button small onClick={() => void reset()}>
+        Read as usual
+      </Button>
+      <FailureNotice failure={failure} />
     </Notice>
   );
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { keyOfLabeled } from "../../judge/keys.ts";
+import { readByOf } from "../../model/agent/read-by.ts";
 import { agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
@@ -16,7 +17,7 @@ import {
   readQuestions,
   saveLabel,
 } from "../../store/judge/labels.ts";
-import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
+import { decodeDetail } from "../../store/runs/detail.ts";
 import { findRun, type RunWithDetail } from "../../store/runs/read.ts";
 import { listWholeTurns } from "../../store/runs/turns.ts";
 import { findTraceSize } from "../../store/traces/read.ts";

@@ -10,7 +10,7 @@ import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactName, Name, pageSchema } from "../schemas.ts";
 import { changedIntake, intakeFields, newIntake } from "./intake.ts";
-import { Agent, AgentConventions, AgentType } from "./schemas.ts";
+import { Agent, AgentConventions, AgentType, ReadFrom } from "./schemas.ts";
 
 // Strict, as keys are: where a privacy setting is misspelled, content must not be stored in spite of it.
 const NewAgent = z
@@ -20,6 +20,7 @@ const NewAgent = z
     otlpServiceName: ExactName.nullable().default(null),
     conventions: Conventions.optional(),
     conventionRules: ConventionRules.optional(),
+    readFrom: ReadFrom.nullable().optional(),
     ...intakeFields,
   })
   .meta(newIntake);
@@ -43,6 +44,9 @@ const AgentChange = z
     conventionRules: ConventionRules.optional().describe(
       "Own rules, at most 50: attributes that are read as documented ones, before conventions. Replaces all; counts as a change of `conventions` does.",
     ),
+    readFrom: ReadFrom.nullable()
+      .optional()
+      .describe("Counts as a change of `conventions` does; null: input and reply are read as usual."),
     ...intakeFields,
   })
   .meta(changedIntake);

@@ -22,6 +22,8 @@ export const ContentSetting = z
     "Whether content is stored; `none`: only structure, times, tokens, names, status and ids. `forget`: it is dropped some time after the last evaluation of the trace.",
   );
 
+export const ReadFrom = z.strictObject({ spanName: z.string().min(1).max(500).describe("The whole name.") });
+
 export const Agent = z
   .object({
     id: Id,
@@ -36,6 +38,9 @@ export const Agent = z
       ),
     conventionRules: ShownRules.describe(
       "Its own rules, which go before conventions, in the order in which they are tried.",
+    ),
+    readFrom: ReadFrom.nullable().describe(
+      "The spans that input and reply are read from, where they have them; null: as usual.",
     ),
     content: ContentSetting,
     contentForgetAfterSeconds: z

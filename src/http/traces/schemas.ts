@@ -173,6 +173,12 @@ const whole = {
   metadata: Attributes,
   resource: Attributes,
   notices: z.array(typed<TraceNotice>()(z.string())),
+  severalModelCalls: z
+    .object({ calls: z.number(), read: z.string(), spanNames: z.array(z.string()) })
+    .nullable()
+    .describe(
+      "For the notice several_model_calls: how many calls of models had other inputs, the span that input and reply were read from, and the names of all of them. `readFrom` of the agent chooses another.",
+    ),
   noise: z
     .enum(["mcp_client", "health_check", "expression"])
     .nullable()

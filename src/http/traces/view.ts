@@ -1,5 +1,6 @@
 // Maps stored traces and runs to API responses.
 
+import { readByOf } from "../../model/agent/read-by.ts";
 import type { PriceList } from "../../model/price/price.ts";
 import type { Counts } from "../../model/run/outcome.ts";
 import type { Waiting } from "../../model/run/run.ts";
@@ -9,7 +10,7 @@ import type { Notice, TraceKind } from "../../model/trace/trace.ts";
 import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import { totalOf } from "../../reading/derived/tokens.ts";
 import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../reading/derived/usage.ts";
-import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
+import { decodeDetail } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";

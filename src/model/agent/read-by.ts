@@ -41,8 +41,20 @@ export type ConventionRule = {
 
 export const rulesMax = 50;
 
-/** What an agent's traces are read by, beside the documented attributes. */
-export type ReadBy = { conventions: string[]; conventionRules: ConventionRule[] };
+/** The spans to read input and reply from, by their exact name. */
+export type ReadFrom = { spanName: string };
+
+/** What an agent's traces are read by, beside the documented attributes. `readFrom`: absent or null: as usual. */
+export type ReadBy = {
+  conventions: string[];
+  conventionRules: ConventionRule[];
+  readFrom?: ReadFrom | null | undefined;
+};
+
+/** Of anything that has it. */
+export function readByOf({ conventions = [], conventionRules = [], readFrom }: Partial<ReadBy>): ReadBy {
+  return { conventions, conventionRules, ...(readFrom && { readFrom }) };
+}
 
 export const readByNothing: ReadBy = { conventions: [], conventionRules: [] };
 
@@ -52,6 +64,7 @@ export function sameConventions(one: Conventions, other: Conventions): boolean {
 
 export function sameReadBy(one: ReadBy, other: ReadBy): boolean {
   return (
+    one.readFrom?.spanName === other.readFrom?.spanName &&
     sameConventions(one.conventions, other.conventions) &&
     sameRules(one.conventionRules, other.conventionRules)
   );

@@ -1,6 +1,6 @@
 // A run: one evaluation of a trace against its agent's test cases, with its results.
 
-import type { ConventionRule } from "../agent/read-by.ts";
+import type { ConventionRule, ReadFrom } from "../agent/read-by.ts";
 import type { CriterionVerdict, JudgedBy, Spent, Withheld } from "../judge/judge.ts";
 import type { MaterialSummary } from "../judge/material.ts";
 import type { PlacesOfRule } from "../redaction.ts";
@@ -154,4 +154,5 @@ export type Verdict = {
   /** The conventions and the agent's own rules that the trace was read by; absent: none. */
   conventions?: string[];
   conventionRules?: ConventionRule[];
+  readFrom?: ReadFrom | null | undefined;
 };

@@ -1,6 +1,7 @@
 // Types of a trace: spans, the batches they arrive in, and the values derived from them.
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
+import type { ReadFrom } from "../agent/read-by.ts";
 import type { Redaction } from "../redaction.ts";
 export type Attributes = Record<string, unknown>;
 
@@ -88,6 +89,8 @@ export type TraceKind = "live" | "test_run";
 /** All batches merged, OTLP spans sorted by time: the input of evaluation and trace page. */
 export type MergedTrace = Batch & {
   path: TracePath;
+  /** The spans that its agent reads input and reply from. */
+  readFrom?: ReadFrom;
   /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
   /**
@@ -118,6 +121,7 @@ export type Notice =
   | "no_root"
   | "no_timing"
   | "other_convention"
+  | "several_model_calls"
   | "judged_earlier_revision"
   | "no_trace_arrived"
   | "content_not_stored"
@@ -173,7 +177,12 @@ export type Derived = {
   notices: Notice[];
   /** For the notice other_convention: the conventions' names, the attributes found, and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;
+  /** For the notice several_model_calls: how many calls had other inputs, and the span that was read. */
+  severalModelCalls: SeveralModelCalls | null;
 };
+
+/** `spanNames`: of the calls, each once; the one that was read is `read`. */
+export type SeveralModelCalls = { calls: number; read: string; spanNames: string[] };
 
 export type ModelCall = {
   spanId: string;

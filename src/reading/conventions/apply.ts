@@ -59,7 +59,7 @@ function readByPosition(spans: Span[], reading: TraceReading): (ReadSpan | undef
   return readAt;
 }
 
-function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Conversation): FoundText {
+export function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Conversation): FoundText {
   const isPlain = attribute === replyText;
   const messages = field === "userInput" ? "gen_ai.input.messages" : "gen_ai.output.messages";
   return { text: value, spanId, attribute: isPlain ? attribute : messages };

@@ -11,11 +11,12 @@ export type TraceRead = Ruled & { reading: TraceReading | null };
 
 export function readTraceBy(
   trace: MergedTrace,
-  { conventions, conventionRules }: ReadBy,
+  { conventions, conventionRules, readFrom }: ReadBy,
   allowance?: ValueAllowance,
   depth?: ReadingDepth,
 ): TraceRead {
-  const ruled = applyRules(trace, conventionRules, allowance);
+  const named = readFrom ? { ...trace, readFrom } : trace;
+  const ruled = applyRules(named, conventionRules, allowance);
   // A rule may name a tool otherwise than messages do, which only the IDs of the calls tell.
   if (ruled.matches.some(spans => spans > 0)) depth = "all";
   const isStructure = trace.content !== undefined;

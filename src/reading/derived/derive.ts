@@ -22,6 +22,7 @@ import { idsOf } from "./identity.ts";
 import { modelCallsOf } from "./model-calls.ts";
 import { noiseOf } from "./noise.ts";
 import { findOtherConvention } from "./other-convention.ts";
+import { namedConversation, severalModelCalls } from "./read-from.ts";
 import { readTokens, unmeasuredCalls, usageBearers } from "./tokens.ts";
 
 /**
@@ -53,9 +54,18 @@ export function derive(
   const ruled = spans.some(span => span.translated)
     ? readConversation(spans, root, trace.path, isRuled)
     : null;
-  const userInput = ruled?.userInput ?? read.userInput;
-  const responseText = ruled?.responseText ?? read.responseText;
-  const judgedText = ruled?.judgedText ?? read.judgedText;
+  const named = namedConversation(trace, reading, conversationOf);
+  const textOf = (field: "userInput" | "responseText" | "judgedText") =>
+    ruled?.[field] ?? named?.[field] ?? read[field];
+  const [userInput, responseText, judgedText] = [
+    textOf("userInput"),
+    textOf("responseText"),
+    textOf("judgedText"),
+  ];
+  const several =
+    depth === "all" && !trace.readFrom && !ruled
+      ? severalModelCalls(reading, { userInput, responseText })
+      : null;
   const otherConvention =
     depth === "all"
       ? findOtherConvention(unreadIn(spans, reading), lacksOf({ ...read, tokens, userInput, responseText }))
@@ -66,6 +76,7 @@ export function derive(
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");
+  if (several) notices.push("several_model_calls");
   if (trace.content) notices.push("content_not_stored");
   if (trace.metadata?.[observedMark] === true) notices.push("no_trace_arrived");
 
@@ -89,6 +100,7 @@ export function derive(
     ...idsOf(spans, reading),
     notices,
     otherConvention,
+    severalModelCalls: several,
   };
 }
 

@@ -2,7 +2,13 @@
 
 import type pg from "pg";
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
-import { type ConventionRule, conventionsOfNewAgents, normalizedRules } from "../../model/agent/read-by.ts";
+import {
+  type ConventionRule,
+  conventionsOfNewAgents,
+  normalizedRules,
+  type ReadBy,
+  type ReadFrom,
+} from "../../model/agent/read-by.ts";
 import type { AttributeRules } from "../../model/content/attribute-rules.ts";
 import type { ContentSetting } from "../../model/content.ts";
 import type { AdmittedKey } from "../../model/key.ts";
@@ -31,16 +37,17 @@ export async function findAgent(db: Database, id: string): Promise<Agent | undef
   return rows[0] && toAgent(rows[0]);
 }
 
-type Optional = "conventions" | "conventionRules" | "content" | "contentForgetAfterSeconds" | "attributes";
+type Optional = keyof ReadBy | "content" | "contentForgetAfterSeconds" | "attributes";
 
 export type NewAgent = Omit<Agent, "id" | Optional> & {
   conventions?: string[] | undefined;
   conventionRules?: ConventionRule[] | undefined;
+  readFrom?: ReadFrom | null | undefined;
 } & IntakeChange;
 
 /** Throws CONFLICT for a service name that another agent of the project has, and VALIDATION_ERROR as changeIntake does. */
 export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent> {
-  const { projectId, name, type, otlpServiceName, conventionRules = [] } = agent;
+  const { projectId, name, type, otlpServiceName, conventionRules = [], readFrom = null } = agent;
   const { conventions = conventionsOfNewAgents } = agent;
   const intake = newIntake(agent);
   const { rows } = await db.pool
@@ -48,9 +55,9 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
       // The project is locked, so that a change of its privacy settings is either seen here or changes this agent, too.
       `with project as materialized (select id, privacy_revision from projects where id = $2 for share)
        insert into agents
-         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key, content,
+         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_from, read_by_key, content,
            content_forget_after_s, attributes_deny, attributes_allow, intake_key, privacy_revision)
-       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, privacy_revision from project returning ${listed}`,
+       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, privacy_revision from project returning ${listed}`,
       [
         newId(),
         projectId,
@@ -59,7 +66,8 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
         otlpServiceName,
         conventions,
         JSON.stringify(conventionRules),
-        readByKey({ conventions, conventionRules }),
+        readFrom && JSON.stringify(readFrom),
+        readByKey({ conventions, conventionRules, readFrom }),
         ...[intake.content, intake.seconds, intake.attributes.deny, intake.attributes.allow, intake.key],
       ],
     )
@@ -75,12 +83,15 @@ export type AgentChange = {
   otlpServiceName?: string | null | undefined;
   conventions?: string[] | undefined;
   conventionRules?: ConventionRule[] | undefined;
+  readFrom?: ReadFrom | null | undefined;
 } & IntakeChange;
 
 /** Absent fields stay as they are. Throws CONFLICT as insertAgent does, and VALIDATION_ERROR as changeIntake does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {
   const { name, type, otlpServiceName } = change;
-  const isReadBy = change.conventions !== undefined || change.conventionRules !== undefined;
+  const isReadBy = [change.conventions, change.conventionRules, change.readFrom].some(
+    one => one !== undefined,
+  );
   const isIntake = isIntakeChange(change);
   const agent = await transaction(db, async client => {
     if (isIntake) await checkIntake(client, id, change);
@@ -112,11 +123,12 @@ async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChan
   if (!rows[0]) return;
   const before = toAgent(rows[0]);
   const { conventions = before.conventions, conventionRules = before.conventionRules } = change;
-  const key = readByKey({ conventions, conventionRules });
+  const readFrom = change.readFrom === undefined ? before.readFrom : change.readFrom;
+  const key = readByKey({ conventions, conventionRules, readFrom });
   if (key === readByKey(before)) return;
   await client.query(
-    "update agents set conventions = $2, convention_rules = $3, read_by_key = $4 where id = $1",
-    [id, conventions, JSON.stringify(conventionRules), key],
+    "update agents set conventions = $2, convention_rules = $3, read_from = $4, read_by_key = $5 where id = $1",
+    [id, conventions, JSON.stringify(conventionRules), readFrom && JSON.stringify(readFrom), key],
   );
   await beginRereading(client, id);
 }
@@ -181,7 +193,16 @@ export async function listAgentsOfKey(db: Database, key: AdmittedKey): Promise<A
 }
 
 const columns = [
-  ...["id", "project_id", "name", "type", "otlp_service_name", "conventions", "convention_rules"],
+  ...[
+    "id",
+    "project_id",
+    "name",
+    "type",
+    "otlp_service_name",
+    "conventions",
+    "convention_rules",
+    "read_from",
+  ],
   ...["content", "content_forget_after_s", "attributes_deny", "attributes_allow"],
 ];
 
@@ -195,6 +216,7 @@ type AgentRow = {
   otlp_service_name: string | null;
   conventions: string[];
   convention_rules: ConventionRule[];
+  read_from: ReadFrom | null;
   content: ContentSetting;
   content_forget_after_s: number | null;
   attributes_deny: AttributeRules["deny"];
@@ -210,6 +232,7 @@ function toAgent(row: AgentRow): Agent {
     otlpServiceName: row.otlp_service_name,
     conventions: row.conventions,
     conventionRules: normalizedRules(row.convention_rules),
+    readFrom: row.read_from,
     content: row.content,
     contentForgetAfterSeconds: row.content_forget_after_s,
     attributes: { deny: row.attributes_deny, allow: row.attributes_allow },

@@ -134,7 +134,7 @@ export async function admitKeys(
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds",
         (select json_build_object('hasMore', bool_or(not fits), 'agents',
           json_agg(json_build_object('agentId', c.id, 'serviceName', c.otlp_service_name,
-            'conventions', c.conventions, 'conventionRules', c.convention_rules,
+            'conventions', c.conventions, 'conventionRules', c.convention_rules, 'readFrom', c.read_from,
             'intake', case when c.intake_key <> '' then json_build_object('content', c.content,
               'attributes', json_build_object('deny', c.attributes_deny, 'allow', c.attributes_allow)) end))
             filter (where fits)) from (

@@ -4,8 +4,9 @@ import { hash } from "node:crypto";
 import { type ReadBy, textOfRules } from "../../model/agent/read-by.ts";
 
 /** The same for the same conventions and rules; "" for none. `agents.read_by_key` has it. */
-export function readByKey({ conventions, conventionRules }: ReadBy): string {
-  const names = conventions.join(" ");
+export function readByKey({ conventions, conventionRules, readFrom }: ReadBy): string {
+  // No name of a convention has an @.
+  const names = conventions.join(" ") + (readFrom ? `@${hash("sha256", readFrom.spanName)}` : "");
   return conventionRules.length === 0 ? names : `${names}#${digestOf(conventionRules)}`;
 }
 

@@ -1,5 +1,6 @@
 // The results of backtests by trace: the traces still to try, results compared with stored ones, and their list.
 
+import { readByOf } from "../../model/agent/read-by.ts";
 import {
   type BacktestCause,
   type BacktestChange,
@@ -18,7 +19,7 @@ import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { placeOfRow } from "../scale/places.ts";
 import { backtestLeaseMs, isRunning } from "./backtests.ts";
-import { decodeDetail, readByOf } from "./detail.ts";
+import { decodeDetail } from "./detail.ts";
 import { opaque } from "./of-traces.ts";
 
 /** Traces that are not tried yet, newest first. */

@@ -1,7 +1,6 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
 
 import { zstdDecompressSync } from "node:zlib";
-import type { ReadBy } from "../../model/agent/read-by.ts";
 import { parseNumbers } from "../../model/json-exact.ts";
 import type { Result, Verdict } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/document.ts";
@@ -12,7 +11,7 @@ import { compressParts } from "../../wire/compress.ts";
  * `plan`: the tests of a run that has not completed, or that may be rerun. `conventions` and `conventionRules`: what a
  * completed run read its trace by, if anything; `conventions` is always there in a run that continues with them.
  */
-export type Detail = Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules"> & {
+export type Detail = Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules" | "readFrom"> & {
   plan?: TestCase[];
   /** Of passive runs that have completed. */
   counted?: StoredCounts;
@@ -41,7 +40,7 @@ export function countsOf({ counted }: Detail): TraceCounts | null {
 
 /** The detail of a run that has completed. */
 export function detailOf(
-  { results, tests, conventions = [], conventionRules = [] }: Detail,
+  { results, tests, conventions = [], conventionRules = [], readFrom }: Detail,
   plan?: TestCase[],
 ): Detail {
   return {
@@ -50,12 +49,8 @@ export function detailOf(
     ...(plan ? { plan } : {}),
     ...(conventions.length > 0 ? { conventions } : {}),
     ...(conventionRules.length > 0 ? { conventionRules } : {}),
+    ...(readFrom && { readFrom }),
   };
-}
-
-/** What a run read its trace by. */
-export function readByOf({ conventions = [], conventionRules = [] }: Detail): ReadBy {
-  return { conventions, conventionRules };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Writes the progress of a leased manual run: its turns before they are sent, its wait for the judge, and its end.
 
 import type pg from "pg";
-import type { ReadBy } from "../../model/agent/read-by.ts";
+import { type ReadBy, readByOf } from "../../model/agent/read-by.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { RunTurn } from "../../model/run/launch.ts";
 import type { Reason } from "../../model/run/reason.ts";
@@ -55,9 +55,9 @@ export async function saveTurnsDone(
   db: Database,
   { lease, run }: LeasedRun,
   leftMs: number,
-  { conventions, conventionRules }: ReadBy,
+  readBy: ReadBy,
 ): Promise<void> {
-  const detail = encodeDetail({ results: [], tests: [], conventions, conventionRules });
+  const detail = encodeDetail({ results: [], tests: [], ...readByOf(readBy) });
   await (await placeOf(db, run.agentId)).pool.query(
     `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms', detail = $4
      where id = $1 and ${leasedBy("$2")}`,

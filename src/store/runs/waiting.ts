@@ -11,7 +11,7 @@ import { leasedBy } from "./of-traces.ts";
 
 export type PartlyJudged = {
   id: string;
-  verdict: Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules">;
+  verdict: Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules" | "readFrom">;
   /** The tests to continue with. */
   plan: TestCase[];
   /** The time left to wait for the judge; ignored if the run already has a deadline. */

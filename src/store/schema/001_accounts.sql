@@ -161,7 +161,9 @@ create table agents (
   reread_before uuid,
   -- The agent's own rules, which go before its conventions: a list of { from, to, spanName? }.
   convention_rules jsonb not null default '[]',
-  -- The same for the same conventions and rules, '' for none: what statements compare, as rules may be long.
+  -- The span that input and reply are read from: { spanName }; null: as usual.
+  read_from jsonb,
+  -- The same for the same of these three, '' for none: what statements compare, as rules may be long.
   read_by_key text not null default '*',
   -- What is stored of traces: their content or not, for how long, and which attributes.
   content text not null default 'keep' check (content in ('keep', 'none', 'forget')),

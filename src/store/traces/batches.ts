@@ -73,7 +73,7 @@ async function loadIn(
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
         t.derived_revision as "derivedRevision", t.fits, t.total::float8 as total, b.spans, b.redactions,
-        t.sent, a.conventions, a.convention_rules as "conventionRules", b.resource_id as "resourceId"
+        t.sent, a.conventions, a.convention_rules as "conventionRules", a.read_from as "readFrom", b.resource_id as "resourceId"
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits,
           case when kind = 'test_run' then (

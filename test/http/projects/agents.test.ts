@@ -25,6 +25,7 @@ test("an agent can be created, listed, read, changed and deleted", async () => {
     otlpServiceName: "bot",
     conventions: ["*"],
     conventionRules: [],
+    readFrom: null,
     content: "keep",
     contentForgetAfterSeconds: null,
     attributes: { deny: [], allow: null },

@@ -325,3 +325,57 @@ test("buckets beside input and output are added as far as the writer's own total
   ];
   for (const [details, tokens] of cases) assert.deepEqual(usage(details), tokens, JSON.stringify(details));
 });
+
+test("several model calls with different inputs: the last is read, the trace says so, and the agent may name another span", () => {
+  const call = (name: string, at: number, question: string, answer: string) =>
+    makeSpan(name, {
+      name,
+      start_time_unix_nano: `${at}`,
+      end_time_unix_nano: `${at + 1}`,
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "m",
+        "gen_ai.input.messages": [{ role: "user", content: question }],
+        "gen_ai.output.messages": [{ role: "assistant", content: answer }],
+      },
+    });
+  const plain = makeSpan("plain", { name: "POST /chat" });
+  const under = (...spans: Span[]) => spans.map(span => ({ ...span, parent_span_id: "plain" }));
+  const [answer, title] = under(
+    call("answer", 1, "Where is it?", "In Lyon."),
+    call("title", 5, "Give this chat a title.", "Lost parcel"),
+  );
+  const textsBy = (spans: Span[], conventions: string[], spanName?: string) => {
+    const by = { conventions, conventionRules: [], readFrom: spanName === undefined ? null : { spanName } };
+    const { trace, reading } = readTraceBy(makeTrace(spans), by);
+    const { userInput, responseText, judgedText, severalModelCalls, notices } = derive(
+      trace,
+      undefined,
+      reading,
+    );
+    assert.equal(notices.includes("several_model_calls"), severalModelCalls !== null);
+    assert.equal(judgedText?.text, responseText?.text);
+    return [userInput?.text, responseText?.text, severalModelCalls];
+  };
+  const several = { calls: 2, read: "title", spanNames: ["answer", "title"] };
+  assert.deepEqual(textsBy([plain, answer!, title!], ["*"]), [
+    "Give this chat a title.",
+    "Lost parcel",
+    several,
+  ]);
+  for (const conventions of [["*"], []]) {
+    assert.deepEqual(textsBy([plain, answer!, title!], conventions, "answer"), [
+      "Where is it?",
+      "In Lyon.",
+      null,
+    ]);
+    const [input, reply] = textsBy([plain, answer!, title!], conventions, "absent");
+    assert.deepEqual([input, reply], ["Give this chat a title.", "Lost parcel"]);
+  }
+  assert.equal(textsBy([plain, answer!], ["*"])[2], null);
+  const attributes = {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.input.messages": [{ role: "user", content: "Hi" }],
+  };
+  assert.equal(textsBy([{ ...plain, attributes }, answer!, title!], ["*"])[2], null);
+});

@@ -217,7 +217,7 @@ test("a key is found with the agents of its project that have conventions", asyn
   const find = async () => [...(await admitKeys(db, vault, [rows[0]!.hash])).values()][0]!.conventions;
   assert.equal(await find(), null);
   await updateAgent(db, sender.agentId, { conventions: ["*"], otlpServiceName: "shop" });
-  const named = { agentId: sender.agentId, serviceName: "shop" };
+  const named = { agentId: sender.agentId, serviceName: "shop", readFrom: null };
   assert.deepEqual(await find(), [{ ...named, conventions: ["*"], conventionRules: [], intake: null }]);
   const conventionRules = [{ from: "app.question", to: "gen_ai.input.messages" as const }];
   await updateAgent(db, sender.agentId, { conventions: [], conventionRules });

@@ -11,6 +11,7 @@ import { counted } from "../../labels.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { Brief } from "./Brief.tsx";
+import { SeveralCalls } from "./SeveralCalls.tsx";
 import { freshIdentity } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -65,6 +66,7 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
       {path === "otlp" && <MessagesInLogs hasConventions={conventions.length > 0} />}
     </>
   ),
+  several_model_calls: trace => <SeveralCalls trace={trace} />,
   noise: () => (
     <>
       <b>Not listed and never evaluated:</b> this trace holds only an MCP client’s own spans, health checks or
