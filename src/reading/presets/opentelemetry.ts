@@ -54,7 +54,8 @@ export const openTelemetry = preset({
       says: "Its own spans have no messages, and no setting adds them. Instrument the library that calls the model as well, for OpenAI’s with openinference-instrumentation-openai.",
     },
   ],
-  output: ["gen_ai.output"],
+  // Quarkus and other writers put the whole answer there; `gen_ai.prompt` beside it is read as documented.
+  output: ["gen_ai.output.messages", "gen_ai.output", "gen_ai.completion"],
   toolArguments: ["gen_ai.tool.args"],
   toolResult: ["gen_ai.output"],
   role: span => {

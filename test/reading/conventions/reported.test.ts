@@ -379,3 +379,33 @@ test("several model calls with different inputs: the last is read, the trace say
   };
   assert.equal(textsBy([{ ...plain, attributes }, answer!, title!], ["*"])[2], null);
 });
+
+test("older shapes of the same writers: prompts in one text, answers in one attribute, content in events", () => {
+  const chat = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" };
+  const event = (name: string, attributes: Attributes) => ({ name, attributes });
+  const spanWith = (attributes: Attributes, events: unknown[], scope: string) => [
+    makeSpan("1", { attributes, events, scope: { name: scope } }),
+  ];
+  const textsOf = (spans: Span[]) => {
+    const { userInput, responseText } = read(spans);
+    return [userInput?.text, responseText?.text];
+  };
+  const openLit = [
+    event("gen_ai.content.prompt", { "gen_ai.prompt": "system: Be kind.\nuser: Where is\nmy parcel?" }),
+    event("gen_ai.content.completion", { "gen_ai.completion": "In Lyon." }),
+  ];
+  const legacy = { "gen_ai.system": "openai", "gen_ai.request.model": "m" };
+  assert.deepEqual(textsOf(spanWith(legacy, openLit, "openlit.otel.tracing")), [
+    "Where is\nmy parcel?",
+    "In Lyon.",
+  ]);
+  const plain = { ...chat, "gen_ai.prompt": "Where is it?", "gen_ai.completion": "In Lyon." };
+  assert.deepEqual(textsOf(spanWith(plain, [], "io.quarkus")), ["Where is it?", "In Lyon."]);
+  const azure = [
+    event("gen_ai.user.message", { "gen_ai.event.content": '{"role": "user", "content": "Where is it?"}' }),
+    event("gen_ai.choice", {
+      "gen_ai.event.content": '{"message": {"content": "In Lyon."}, "finish_reason": "stop"}',
+    }),
+  ];
+  assert.deepEqual(textsOf(spanWith(chat, azure, "azure.core")), ["Where is it?", "In Lyon."]);
+});
