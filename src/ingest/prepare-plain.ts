@@ -27,10 +27,12 @@ export function preparePlain(
   const search = BodyRedaction.by(readers?.storing)?.search(readers?.agents ?? []);
   const plain = (mediaType === "protobuf" ? readPlain : readPlainJson)(bytes, limits, search);
   if (!plain) return null;
-  const { serviceName, traceId, spans } = plain;
+  const { serviceName, traceId, spans, hasSigns } = plain;
   const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;
   if (by.intake && !takesEverything(by.intake)) return null;
-  const isReadWhole = by.conventions.length + by.conventionRules.length > 0 || Boolean(by.readFrom);
+  // A trace that no convention recognizes has nothing more for them than what is read of it here.
+  const mayBeRead = hasSigns && by.conventions.length > 0;
+  const isReadWhole = mayBeRead || by.conventionRules.length > 0 || Boolean(by.readFrom);
   const batch = isReadWhole ? decodeOne(bytes, mediaType, limits) : { spans, resource: null, metadata: null };
   return {
     ...{ serviceName, traceId, spanCount: spans.length, resource: null },

@@ -105,6 +105,17 @@ export function recognizer(chosen: readonly Preset[]): (span: Span) => Preset | 
   };
 }
 
+/** Whether a convention recognizes spans by an attribute with this key, or by a scope of this name. */
+export function isSignOfConvention(key: string): boolean {
+  return presets.some(({ marks }) =>
+    marks.some(mark => (mark.endsWith(".") ? key.startsWith(mark) : key === mark)),
+  );
+}
+
+export function isScopeOfConvention(scope: string): boolean {
+  return presets.some(preset => preset.scope?.test(scope));
+}
+
 /** Scopes and keys to remember: a client may send any number of names. */
 const scopesMax = 1_000;
 const keysMax = 2_000;

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { newSpan } from "../model/trace/new-span.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
+import { isScopeOfConvention } from "../reading/presets.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { unusual } from "./plain-cursor.ts";
 import { JsonCursor, Names, once, token } from "./plain-json.ts";
@@ -57,6 +58,9 @@ class PlainJsonRequest {
   readonly #spans: Span[] = [];
   readonly #spanIds = new Set<string>();
   #serviceName = "";
+  /** Of the spans that follow. */
+  #scopeName = "";
+  #hasScopes = false;
   /** Where the id of the first span's trace is. */
   #traceIdAt = -1;
   /** Bytes that spans share, and that each of them is read with. */
@@ -87,7 +91,8 @@ class PlainJsonRequest {
     // With the object around them all.
     if (cursor.elements + 1 > elementsMax || this.#serviceName === "") throw unusual;
     const traceId = bytes.toString("latin1", this.#traceIdAt, this.#traceIdAt + 32);
-    return { serviceName: this.#serviceName, traceId, spans };
+    const hasSigns = this.#values.hasSigns || this.#hasScopes;
+    return { serviceName: this.#serviceName, traceId, spans, hasSigns };
   }
 
   #resourceSpans(): void {
@@ -132,6 +137,7 @@ class PlainJsonRequest {
   #scopeSpans(): void {
     const cursor = this.#cursor;
     const before = this.#spans.length;
+    this.#scopeName = "";
     let seen = 0;
     let shared = 0;
     cursor.open("{");
@@ -158,6 +164,10 @@ class PlainJsonRequest {
       const field = cursor.field(inScope);
       seen = once(seen, field);
       if (field < 2) cursor.text();
+      if (field === 0) {
+        this.#scopeName = cursor.read();
+        this.#hasScopes ||= isScopeOfConvention(this.#scopeName);
+      } else if (field === 1) continue;
       else if (field === 2) {
         this.#values.newSpan();
         if (this.#values.attributes(7, null) > scopeAttributesMax) throw unusual;
@@ -169,6 +179,7 @@ class PlainJsonRequest {
     const cursor = this.#cursor;
     this.#values.newSpan();
     const span = newSpan();
+    if (this.#scopeName !== "") span.scope = { name: this.#scopeName };
     let seen = 0;
     cursor.open("{");
     while (cursor.more("}")) {

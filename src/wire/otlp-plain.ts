@@ -1,6 +1,7 @@
 // Walks an OTLP trace export in protobuf as SDKs write it, and reads of its spans only what columns are derived from.
 import { newSpan } from "../model/trace/new-span.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
+import { isScopeOfConvention } from "../reading/presets.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { PlainCursor, unusual } from "./plain-cursor.ts";
 import { serviceNameKey } from "./plain-keys.ts";
@@ -37,6 +38,9 @@ class PlainRequest {
   readonly #spans: Span[] = [];
   readonly #spanIds = new Set<string>();
   #serviceName = "";
+  /** Of the spans that follow. */
+  #scopeName = "";
+  #hasScopes = false;
   /** Where the id of the first span's trace is. */
   #traceIdAt = -1;
   /** Bytes that spans share, and that each of them is read with. */
@@ -61,7 +65,16 @@ class PlainRequest {
     if (spans.length === 0 || spans.length > spansMax || tracesMax < 1) throw unusual;
     if (this.#values.messages * passes > elementsMax || this.#repeated > this.#bytes.length) throw unusual;
     if (this.#serviceName === "") throw unusual;
-    return { serviceName: this.#serviceName, traceId: cursor.hex(this.#traceIdAt, 16), spans };
+    return {
+      serviceName: this.#serviceName,
+      traceId: cursor.hex(this.#traceIdAt, 16),
+      spans,
+      hasSigns: this.#hasSigns(),
+    };
+  }
+
+  #hasSigns(): boolean {
+    return this.#values.hasSigns || this.#hasScopes;
   }
 
   #resourceSpans(end: number): void {
@@ -105,6 +118,7 @@ class PlainRequest {
     const cursor = this.#cursor;
     const seen = cursor.seen();
     const before = this.#spans.length;
+    this.#scopeName = "";
     let shared = 0;
     while (cursor.at < end) {
       const tag = cursor.tag();
@@ -132,7 +146,12 @@ class PlainRequest {
       if (tag === 0x1a) this.#values.attribute(end, owner, 4, null);
       else {
         seen.once(tag);
-        if (tag === 0x0a || tag === 0x12) cursor.skipSized(end);
+        if (tag === 0x0a) {
+          const to = cursor.sized(end);
+          this.#scopeName = this.#bytes.toString("utf8", cursor.at, to);
+          this.#hasScopes ||= isScopeOfConvention(this.#scopeName);
+          cursor.at = to;
+        } else if (tag === 0x12) cursor.skipSized(end);
         else if (tag === 0x20) cursor.skipUint32();
         else throw unusual;
       }
@@ -145,6 +164,7 @@ class PlainRequest {
     const seen = cursor.seen();
     const owner = this.#values.newSpan();
     const span = newSpan();
+    if (this.#scopeName !== "") span.scope = { name: this.#scopeName };
     while (cursor.at < end) {
       const tag = cursor.tag();
       if (tag === 0x4a) this.#values.attribute(end, owner, 4, span.attributes);

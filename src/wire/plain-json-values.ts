@@ -6,7 +6,7 @@ import { longTextAttributes } from "../reading/derived/column-attributes.ts";
 import { readAnyValue } from "./any-value.ts";
 import { unusual } from "./plain-cursor.ts";
 import { type JsonCursor, Names, token } from "./plain-json.ts";
-import { hashOf, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
+import { hashOf, isSignAt, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
 import type { PlainWatcher } from "./plain-trace.ts";
 
 const depthMax = 60;
@@ -29,6 +29,8 @@ export class JsonValues {
   readonly #cursor: JsonCursor;
   readonly #nestingMax: number;
   readonly #watcher: PlainWatcher | null;
+  /** Whether an attribute of a span may be the sign of a convention. */
+  hasSigns = false;
   /** The last key, its hash, and where its value stands. */
   #keyFrom = 0;
   #keyTo = 0;
@@ -90,6 +92,9 @@ export class JsonValues {
   #take(target: Attributes | null, isOfResource: boolean): void {
     const watcher = this.#watcher;
     const [from, to] = [this.#keyFrom, this.#keyTo];
+    // A key with escapes is one that no convention has, or is read as one with signs.
+    if (target && !isOfResource && !this.hasSigns)
+      this.hasSigns = this.#isKeyEscaped || isSignAt(this.#bytes, from, to, this.#keyHash);
     const listed = target && listedAt(this.#bytes, from, to, this.#keyHash);
     const isName = isOfResource && listed === serviceNameKey;
     // Another type is read as text, which names no service.

@@ -1,5 +1,6 @@
 // The keys of attributes by their hashes: notices one that an object has twice, and those that columns are derived from.
 import { columnAttributes } from "../reading/derived/column-attributes.ts";
+import { isSignOfConvention } from "../reading/presets.ts";
 import { unusual } from "./plain-cursor.ts";
 
 const slots = 1024;
@@ -66,6 +67,21 @@ function isSame(one: Uint8Array, bytes: Uint8Array, from: number, to: number): b
   if (one.length !== to - from) return false;
   for (let i = 0; i < one.length; i++) if (one[i] !== bytes[from + i]) return false;
   return true;
+}
+
+/** Keys by their hashes, and whether a convention may recognize a span by them; rather another one than two that are equal. */
+const signKeys = new Map<number, { bytes: Buffer; isSign: boolean }>();
+
+/** Whether a convention may recognize a span by the key from `from` up to `to`, whose hash is known. */
+export function isSignAt(bytes: Buffer, from: number, to: number, keyHash: number): boolean {
+  const known = signKeys.get(keyHash);
+  if (known && isSame(known.bytes, bytes, from, to)) return known.isSign;
+  const key = bytes.toString("utf8", from, to);
+  const isSign = isSignOfConvention(key);
+  if (to - from > knownBytesMax) return isSign;
+  if (signKeys.size >= knownKeysMax) signKeys.clear();
+  signKeys.set(keyHash, { bytes: Buffer.from(key), isSign });
+  return isSign;
 }
 
 export const serviceNameKey = "service.name";

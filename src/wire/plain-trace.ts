@@ -2,7 +2,13 @@
 import type { Span } from "../model/trace/trace.ts";
 
 /** The one trace of a request. `spans` have those attributes only that columns are derived from, and no events or links. */
-export type PlainTrace = { serviceName: string; traceId: string; spans: Span[] };
+export type PlainTrace = {
+  serviceName: string;
+  traceId: string;
+  spans: Span[];
+  /** Whether a convention may recognize a span. */
+  hasSigns: boolean;
+};
 
 /**
  * Sees all that could be redacted: attributes but for the service's name, messages of statuses and states of traces. False: the

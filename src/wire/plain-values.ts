@@ -6,7 +6,7 @@ import { longTextAttributes } from "../reading/derived/column-attributes.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { readAnyValue } from "./otlp-protobuf-value.ts";
 import { type PlainCursor, unusual } from "./plain-cursor.ts";
-import { hashOf, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
+import { hashOf, isSignAt, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
 import type { PlainWatcher } from "./plain-trace.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
 
@@ -23,6 +23,8 @@ export class PlainValues {
   readonly #keys = keySet;
   /** How many were entered. */
   messages = 0;
+  /** Whether an attribute of a span may be the sign of a convention. */
+  hasSigns = false;
   readonly #watcher: PlainWatcher | null;
   /** The last key, its hash, and where its value stands; -1 if it has none. */
   #keyFrom = 0;
@@ -74,6 +76,8 @@ export class PlainValues {
     const watcher = this.#watcher;
     if (!target && !watcher) return;
     const [from, to] = [this.#keyFrom, this.#keyTo];
+    if (target && !isOfResource && !this.hasSigns)
+      this.hasSigns = isSignAt(this.#bytes, from, to, this.#keyHash);
     const listed = target && listedAt(this.#bytes, from, to, this.#keyHash);
     const isName = isOfResource && listed === serviceNameKey;
     // Other types are read as text, which is no name.

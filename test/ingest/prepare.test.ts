@@ -177,3 +177,49 @@ test("columns are derived with the conventions of the agent that the request nam
   assert.deepEqual(inputOf(exported("shop"), null), ["Hi", ["openinference"]]);
   assert.deepEqual(inputOf(exported("Shop"), null), [null, []]);
 });
+
+test("columns of a trace that no convention recognizes are the same with all conventions and with none", async () => {
+  const request = (attributes: object[], scope: string) => ({
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: "service.name", value: { stringValue: "shop" } }] },
+        scopeSpans: [
+          {
+            scope: { name: scope },
+            spans: [
+              {
+                traceId: "0af7651916cd43dd8448eb211c80319c",
+                spanId: "00f067aa0ba902b7",
+                name: "GET /health",
+                attributes,
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  const read = (body: object, conventions: string[]) => {
+    const agents = [{ agentId: "a", serviceName: "shop", conventions, conventionRules: [] }];
+    const bytes = Buffer.from(JSON.stringify(body));
+    const prepared = prepareBody(bytes, "json", decodeLimits, { agents, only: null });
+    const [group] = prepared.path === "otlp" ? prepared.groups : [];
+    assert.ok(group && "batch" in group);
+    return group.batch!.columns;
+  };
+  const text = (key: string, value: string) => ({ key, value: { stringValue: value } });
+  for (const [attributes, scope, noise] of [
+    [[text("url.path", "/health"), text("http.method", "GET")], "fastapi", "health_check"],
+    [[text("app.step", "1")], "mcp", "mcp_client"],
+    [[text("app.step", "1")], "app", null],
+    [[text("gen_ai.prompt", "Where is it?")], "app", null],
+  ] as const) {
+    const [all, none] = [["*"], []].map(conventions => read(request([...attributes], scope), conventions));
+    assert.deepEqual(all, none);
+    assert.equal(all!.noise, noise, scope);
+  }
+  const recognized = request([text("openinference.span.kind", "AGENT"), text("input.value", "Hi")], "app");
+  assert.deepEqual([read(recognized, ["*"]).userInput, read(recognized, []).userInput], ["Hi", null]);
+  const byScope = request([text("input", "Hi")], "pipecat.turn");
+  assert.equal(read(byScope, ["*"]).name, "GET /health");
+});

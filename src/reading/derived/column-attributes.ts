@@ -20,7 +20,11 @@ export const columnAttributes: readonly string[] = [
   "gen_ai.usage.output_tokens",
   "gen_ai.usage.reasoning.output_tokens",
   "http.response.status_code",
+  "http.route",
+  "http.target",
+  "mcp.method.name",
   "session.id",
+  "url.path",
   "user.id",
 ];
 
