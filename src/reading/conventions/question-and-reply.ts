@@ -17,7 +17,7 @@ export function pairIn(reads: ReadSpan[], models: ReadSpan[], tree: SpanTree): P
   const [some, called] = turn ? [within(turn, reads, tree), within(turn, models, tree)] : [reads, models];
   const around = aroundOf(some, called, tree);
   const told = called.toSorted(byEnd).reverse();
-  const latest = told.find(one => (one.asked ?? one.answered) !== null) ?? null;
+  const latest = told.find(one => (one.answered ?? one.asked) !== null) ?? null;
   return {
     userInput: questionAround(around, called, tree) ?? questionOfModels(called, told, latest),
     reply: replyAround(around, false) ?? replyOf(latest, around) ?? (latest && dataOf(latest)),

@@ -34,21 +34,18 @@ const mcpScope = /(?:^|[._ /-])(?:fast)?mcp(?:[._ /-]|$)/i;
 function isHealthCheck(spans: Span[]): boolean {
   let isProbe = false;
   for (const span of spans) {
-    if (saysAnything(span)) return false;
     const path = pathOf(span);
     if (path === null) continue;
     if (!probes.test(path)) return false;
     isProbe = true;
   }
-  return isProbe;
+  return isProbe && !spans.some(saysAnything);
 }
 
-function pathOf(span: Span): string | null {
-  for (const key of ["http.route", "url.path", "http.target"]) {
-    const value = attributeOf(span, key);
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return null;
+/** Read as it is: most spans have none, and each trace that arrives is asked. */
+function pathOf({ attributes }: Span): string | null {
+  const path = attributes["http.route"] ?? attributes["url.path"] ?? attributes["http.target"];
+  return typeof path === "string" && path !== "" ? path : null;
 }
 
 const probes =

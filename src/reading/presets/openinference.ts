@@ -65,7 +65,10 @@ export const openInference = preset({
   mend: {
     // LiteLLM makes one up for each call where nobody set it.
     conversationId: id => (id?.attribute === "litellm.trace_id" && uuid.test(id.value) ? null : id),
-    asked: (asked, span, role) => (role === "model" ? asked : (givenTo(span) ?? asked)),
+    asked: (asked, span, role) => {
+      const mayLack = role !== "model" && asked?.value.length === 1 && asked.attribute !== "input.value";
+      return mayLack ? (givenTo(span) ?? asked) : asked;
+    },
   },
 });
 

@@ -108,8 +108,17 @@ function sentOf(span: Span, key: string): unknown {
 
 /** Reads messages, structured or as JSON text, in any emitter's shape; null when there are none. */
 export function messagesOf(value: unknown): Message[] | null {
+  const read = (message: Attributes): Message => ({
+    role: roleIn(message),
+    text: textOf(message),
+    parts: partsIn(message),
+  });
+  return sentMessages(value)?.map(read) ?? null;
+}
+
+function sentMessages(value: unknown): Attributes[] | null {
   const read = structureOf(value);
-  const messages = (Array.isArray(read) ? read : [read]).filter(isRecord).map(readMessage);
+  const messages = (Array.isArray(read) ? read : [read]).filter(isRecord);
   return messages.length > 0 ? messages : null;
 }
 
@@ -169,7 +178,7 @@ function firstText(
 }
 
 function inputInMessages(span: Span): FoundText | null {
-  const messages = messagesOf(attributeOf(span, "gen_ai.input.messages"));
+  const messages = sentMessages(attributeOf(span, "gen_ai.input.messages"));
   return found(messages && pickInput(messages), span, "gen_ai.input.messages");
 }
 
@@ -177,7 +186,7 @@ function inputInMessages(span: Span): FoundText | null {
 function inputInPrompt(span: Span): FoundText | null {
   const prompt = attributeOf(span, "gen_ai.prompt");
   // JSON without roles is the user's own input.
-  const messages = messagesOf(prompt)?.filter(message => message.role !== "");
+  const messages = sentMessages(prompt)?.filter(message => roleIn(message) !== "");
   const text =
     (messages && pickInput(messages)) ??
     (typeof prompt === "string" && !emptyJson.test(prompt) ? prompt : null);
@@ -187,9 +196,9 @@ function inputInPrompt(span: Span): FoundText | null {
 const emptyJson = /^\s*(?:\{\s*\}|\[\s*\]|null)\s*$/;
 
 function replyInMessages(span: Span): FoundText | null {
-  const messages = messagesOf(attributeOf(span, "gen_ai.output.messages"));
-  const last = messages?.findLast(message => isReplyRole(message.role));
-  return found(last?.text ?? null, span, "gen_ai.output.messages");
+  const messages = sentMessages(attributeOf(span, "gen_ai.output.messages"));
+  const last = messages?.findLast(message => isReplyRole(roleIn(message)));
+  return found(last ? textOf(last) : null, span, "gen_ai.output.messages");
 }
 
 function replyInText(span: Span): FoundText | null {
@@ -206,12 +215,19 @@ export function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** The user's input in a list of messages; null if no message has text. */
-function pickInput(messages: Message[]): string | null {
-  const latest = (roles: readonly string[]) =>
-    messages.findLast(message => roles.includes(message.role.toLowerCase()) && message.text !== null);
-  const chosen = latest(userRoles) ?? latest(systemRoles);
-  return chosen?.text ?? (messages.map(message => message.text ?? "").join("") || null);
+/** The user's input in a list of messages; null if no message has text. Of a history only the last messages are read. */
+function pickInput(messages: Attributes[]): string | null {
+  const latest = (roles: readonly string[]) => {
+    for (let at = messages.length - 1; at >= 0; at--) {
+      const message = messages[at]!;
+      const text = roles.includes(roleIn(message).toLowerCase()) ? textOf(message) : null;
+      if (text !== null) return text;
+    }
+    return null;
+  };
+  return (
+    latest(userRoles) ?? latest(systemRoles) ?? (messages.map(one => textOf(one) ?? "").join("") || null)
+  );
 }
 
 // Google's ADK leaves the role empty, LangChain says human.
@@ -226,18 +242,19 @@ function isReplyRole(role: string): boolean {
   return !otherRoles.includes(role.toLowerCase());
 }
 
-/** Its text is read when it is asked for: of a history only the last question is. */
-function readMessage(message: Attributes): Message {
-  const { role, parts, content } = message;
+function roleIn({ role }: Attributes): string {
+  return typeof role === "string" ? role : "";
+}
+
+/** Null if it is blank. */
+function textOf(message: Attributes): string | null {
+  const text = textIn(takeApart(message, []));
+  return isBlank(text) ? null : text;
+}
+
+function partsIn({ parts, content }: Attributes): unknown[] {
   const body = Array.isArray(parts) && parts.length === 0 ? (content ?? parts) : (parts ?? content ?? []);
-  return {
-    role: typeof role === "string" ? role : "",
-    get text() {
-      const text = textIn(takeApart(message, []));
-      return isBlank(text) ? null : text;
-    },
-    parts: Array.isArray(body) ? body : [typeof body === "string" ? { type: "text", content: body } : body],
-  };
+  return Array.isArray(body) ? body : [typeof body === "string" ? { type: "text", content: body } : body];
 }
 
 /** The documented arguments of a call: parsed if they are JSON text, none if the text is blank, `{ value: text }` if it is another. */

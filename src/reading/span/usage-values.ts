@@ -128,7 +128,6 @@ type Buckets = { input: number[]; output: number[] };
 
 function bucketsIn(usage: Attributes): Buckets {
   const buckets: Buckets = { input: [], output: [] };
-  const known = new Set(Object.values(jsonNames).flat());
   for (const [key, sent] of Object.entries(usage)) {
     const side = /^(?:input|prompt)_/.test(key)
       ? "input"
@@ -142,6 +141,7 @@ function bucketsIn(usage: Attributes): Buckets {
 }
 
 const bucketsMax = 4;
+const known = new Set(Object.values(jsonNames).flat());
 
 /**
  * Cached tokens are part of the input and reasoning tokens of the output. Some providers and SDKs count these and other
