@@ -1,13 +1,15 @@
 // One agent's part of a transcript: deduplicates repeated history, and inserts new messages and calls in order.
 
 import { parseJson } from "../../model/json-text.ts";
+import { isRecord } from "../../model/record.ts";
 import type { SubAgent } from "../../model/trace/shown.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { attributeOf, speakerOf, toolNameOf } from "../span/conversation.ts";
-import type { ReadCall, ReadMessage, ReadPiece, ReadResult } from "../span/message-parts.ts";
+import { hasFailed, type ReadCall, type ReadMessage, type ReadResult } from "../span/message-parts.ts";
 import { errorOf } from "../span/span-error.ts";
 import type { Source, SourcedMessages } from "../span/span-messages.ts";
 import type { Entry, SourcedValue } from "./transcript-entry.ts";
+import { argumentsKey, callKey, keyOf } from "./transcript-keys.ts";
 
 /** The positions of a span and of its last descendant, in depth-first order. */
 export type Extent = { from: number; to: number };
@@ -86,11 +88,13 @@ export class Thread {
     const call = begun ?? this.#record(name, id, { source, from, isOutput: true });
     if (!begun) this.#recorded.push(call);
     const { entry } = call;
-    const failed = span.status?.code === 2;
+    const made = valueIn(span, "gen_ai.tool.call.result");
+    const told = typeof made?.value === "string" ? parseJson(made.value) : made?.value;
+    const failed = span.status?.code === 2 || (isRecord(told) && hasFailed(told));
     call.hasSpan = true;
     Object.assign(entry, source);
     entry.arguments = args ?? entry.arguments;
-    entry.result = valueIn(span, "gen_ai.tool.call.result") ?? entry.result;
+    entry.result = made ?? entry.result;
     entry.durationMs = durationOf(span);
     entry.failed ||= failed;
     entry.error = errorOf(span);
@@ -256,27 +260,6 @@ class RepetitionMatcher {
     const { all, from: first, to } = this.scope;
     return all === true || (from > first && from <= to) || (from === first && isOutput);
   }
-}
-
-/** The id decides: messages and spans may name the tool differently. */
-function callKey(name: string, id: string | null): string {
-  return id === null ? `name ${name}` : `id ${id}`;
-}
-
-/** Equal for arguments that differ in white space. */
-function argumentsKey(name: string, args: unknown): string {
-  const value = typeof args === "string" ? (parseJson(args) ?? args) : args;
-  return `arguments ${name} ${JSON.stringify(value)}`;
-}
-
-/** Equal for repetitions of a message; histories often leave the reasoning out. */
-function keyOf(role: string, pieces: ReadPiece[]): string {
-  const speaker = speakerOf(role);
-  const visible = pieces.filter(({ kind }) => kind !== "reasoning");
-  const texts = (visible.length > 0 ? visible : pieces).map(piece =>
-    piece.kind === "media" ? piece.name : `${piece.kind} ${piece.text}`,
-  );
-  return `${speaker === "other" ? role : speaker}\n${texts.join("\n")}`;
 }
 
 function valueIn(span: Span, attribute: string): SourcedValue | null {

@@ -30,7 +30,7 @@ export function outlineSpan(span: Span, call?: PricedCall): OutlineSpan {
 const details: Record<SpanRole, string[]> = {
   tool: ["gen_ai.tool.name"],
   model: ["gen_ai.request.model", "gen_ai.response.model", "llm.model_name"],
-  agent: ["gen_ai.agent.name"],
+  agent: ["gen_ai.agent.name", "gen_ai.workflow.name"],
   retrieval: ["gen_ai.data_source.id"],
   http: [],
   other: [],

@@ -19,7 +19,7 @@ import { boundedId, identityOf } from "./identity.ts";
 export type ConventionReport = Identity &
   ReadBy & {
     translated: TranslatedValue[];
-    /** Conventions that are off, recognize spans, and would give an input, a reply or tokens that the trace lacks. */
+    /** Conventions that are off, recognize spans, and would give an input, a reply, tokens or tool calls that the trace lacks. */
     readable: string[];
     /** Where the trace has neither an input nor a reply, however it is read: how what wrote it is told to write messages. */
     contentSwitches: ShownSwitch[];
@@ -179,8 +179,7 @@ function offersOf(stored: Read): Pick<ConventionReport, "readable" | "contentSwi
   };
 }
 
-/** Not for tool calls alone: many traces in OpenTelemetry's own convention name them only in messages. */
-const offeredFor: Lack[] = ["input", "reply", "usage"];
+const offeredFor: Lack[] = ["input", "reply", "usage", "toolName"];
 
 function read(stored: MergedTrace, by: ReadBy): { derived: Derived; identity: Identity; matches: number[] } {
   const { trace, reading, matches } = readTraceBy(stored, by);

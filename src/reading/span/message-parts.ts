@@ -250,7 +250,7 @@ function resultIn(part: Attributes, path: SpanPath): ReadResult {
 }
 
 /** Also a command that ended with another code than 0. */
-function hasFailed(part: Attributes): boolean {
+export function hasFailed(part: Attributes): boolean {
   if (part["is_error"] === true || part["isError"] === true || part["error"] === true) return true;
   const code = part["exit_code"] ?? part["exitCode"];
   return part["status"] === "error" || (typeof code === "number" && code !== 0);

@@ -39,6 +39,7 @@ const spans = [
 
 test("a trace says which convention it is written in, is read at a click, and shows where it was read", async () => {
   const agent = await newAgent();
+  await browser.service.client.patch(`/api/agents/${agent.id}`, { conventions: [] }).expect(200);
   await makeTest(browser.service.owner, agent.id, {
     name: "Mentions rain",
     passiveBehavior: "always_run",

@@ -43,8 +43,11 @@ test("a convention is offered if it gives an input, a reply or tokens, and is of
   assert.deepEqual(readableOf(spans, ["*"]), []);
 });
 
-test("none is offered for a trace that lacks nothing but tool calls, or that no convention says more about", () => {
-  assert.deepEqual(readableOf([makeSpan("a", { attributes: documented })]), []);
+test("one is offered for tool calls alone, and none for a trace that no convention says more about", () => {
+  assert.deepEqual(readableOf([makeSpan("a", { attributes: documented })]), ["opentelemetry"]);
+  const { "gen_ai.output.messages": _, ...rest } = documented;
+  const answered = { ...rest, "gen_ai.output.messages": [{ role: "assistant", content: "Hello." }] };
+  assert.deepEqual(readableOf([makeSpan("a", { attributes: answered })]), []);
   assert.deepEqual(readableOf([makeSpan("a", { attributes: { "openinference.span.kind": "LLM" } })]), []);
   assert.deepEqual(readableOf([makeSpan("a")]), []);
 });

@@ -563,3 +563,10 @@ test("a history that every call repeats adds nothing, whatever it contains", () 
     ),
   );
 });
+
+test("a tool call fails by its span, its message, or the exit code of its command", () => {
+  const made = (result: unknown) => [tool("t", [1, 2], "run", { "gen_ai.tool.call.result": result })];
+  assert.deepEqual(lines(made('{"exit_code":1}')), ['run() = "{\\"exit_code\\":1}" failed']);
+  assert.deepEqual(lines(made({ exit_code: 0 })), ['run() = {"exit_code":0}']);
+  assert.deepEqual(lines(made({ is_error: true })), ['run() = {"is_error":true} failed']);
+});
