@@ -5,7 +5,10 @@ import { type Answer, ask, remove } from "../api.ts";
 type AgentFields = Pick<Agent, "name" | "type" | "otlpServiceName">;
 type AgentChange = Partial<
   AgentFields &
-    Pick<Agent, "conventions" | "conventionRules" | "content" | "contentForgetAfterSeconds" | "attributes">
+    Pick<
+      Agent,
+      "conventions" | "readFrom" | "conventionRules" | "content" | "contentForgetAfterSeconds" | "attributes"
+    >
 >;
 
 export const createAgent = (projectId: string, body: AgentFields): Promise<Answer<Agent>> =>
