@@ -39,7 +39,7 @@ const escapedAscii = "\\u00";
  * Every key and every type of a call has one of these words: see part-shapes.ts. One pattern is faster than a search
  * for each word, whose first letter is frequent.
  */
-const wordOfCall = /tool|function|_call|\\u00/i;
+const wordOfCall = /[Tt]ool|[Ff]unction|_call|\\u00/;
 
 /** Types of calls that are their own names: tools that the provider runs. */
 const namelessCall = /(?:search|interpreter|shell|computer|generation|patch)_call/;
