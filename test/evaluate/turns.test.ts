@@ -120,7 +120,7 @@ test("an assertion with a turn sees that turn alone", () => {
 });
 
 test("with “each”, every turn has to pass, and a text without a turn is the last reply", () => {
-  const turns = [turn("one", 200, ["find"]), turn("two", 200, ["find"]), turn("three", 200)];
+  const turns = [turn("one", 200, ["find"]), turn("two", 200, ["find"]), turn("three", 200, ["other"])];
   const assertions = [
     { type: "response_regex", pattern: "two" },
     { type: "response_regex", pattern: "two", negate: true },
@@ -141,7 +141,7 @@ test("with “each”, every turn has to pass, and a text without a turn is the 
   );
   assert.deepEqual(
     [checks[2], checks[3], checks[6]].map(check => check!.evidence[0]?.turn),
-    [2, 3, undefined],
+    [2, 3, 3],
   );
   const ended = outcomesOf(turns.slice(0, 2), assertions.slice(4, 6));
   assert.deepEqual(

@@ -25,7 +25,13 @@ export function isNegatedBefore(shown: string, at: number): boolean {
   if (/[不没沒勿]/.test(shown.charAt(at - 1))) return true;
   return (
     shown.charAt(at - 1) === " " &&
-    isNegation(/\S*$/.exec(shown.slice(Math.max(0, at - 40), at - 1))![0], shown)
+    isNegation(
+      shown
+        .slice(Math.max(0, at - 40), at - 1)
+        .split(/\s/)
+        .at(-1)!,
+      shown,
+    )
   );
 }
 
