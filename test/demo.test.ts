@@ -153,7 +153,7 @@ test("the demo stops on SIGTERM, and another start adds to the same agents and t
   const { passed, failed } = demo.totals("semantic");
   assert.ok(passed > 30);
   assert.equal(failed, 0);
-  assert.match(demo.output, /^ {2}scenario no match +Opens returns correctly \(19\)/m);
+  assert.match(demo.output, /^ {2}scenario no match +Opens returns correctly \(20\)/m);
   assert.doesNotMatch(demo.output, /No judge is configured|routing unavailable/);
 });
 

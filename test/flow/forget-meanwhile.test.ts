@@ -288,7 +288,8 @@ suite("what is left of forgotten traces", () => {
     await pass(service.db, agentId, 3_700);
     const trace = await forgetting.forgotten(id);
     const { attributes } = trace.spans[0]!;
-    assert.deepEqual(new Set(Object.keys(attributes)), new Set(["gen_ai.request.model", "user.id"]));
+    const kept = ["gen_ai.operation.name", "gen_ai.request.model", "user.id"];
+    assert.deepEqual(new Set(Object.keys(attributes)), new Set(kept));
     assert.match(String(attributes["user.id"]), /^p_/);
     assert.deepEqual([trace.userId, trace.conversationId], [attributes["user.id"], null]);
     assert.deepEqual(

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { JudgeCall } from "../../src/http/judge/schemas.ts";
 import type { Tally } from "../../src/http/projects/insights-schemas.ts";
 import { eventually } from "../support/eventually.ts";
@@ -129,6 +130,8 @@ suite("judging that is limited", sideBySide, () => {
       .put(`/api/agents/${project.agentId}/judge-settings`, { ...settings, sampling: 1 })
       .expect(200);
     project.server.script = obliging({ verdict: () => "not_met" });
+    // The settings are read once a second.
+    await delay(1_100);
     await project.judged(await project.converse("It is lost."));
     const none = { passed: 0, skipped: 0, missing_instrumentation: 0 };
     const counted: Tally = { counts: { ...none, failed: 1 }, notFullyEvaluated: 1, passRate: 0 };

@@ -93,6 +93,12 @@ export async function startWatched() {
         { type: "http_status", expected_status: 200 },
       ],
     });
+    // Checks of the other are skipped where something is redacted, and then it alerts nobody.
+    await makeTest(made, agentId, {
+      name: "Status",
+      passiveBehavior: "always_run",
+      assertions: [{ type: "http_status", expected_status: 418 }],
+    });
     const routed = await makeTest(made, agentId, {
       name: "Routed",
       passiveBehavior: "run_when_relevant",
