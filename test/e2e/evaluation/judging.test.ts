@@ -1,7 +1,6 @@
 // The judge's part of a trace's evaluation: criteria, quotations, votes, flags, scenario matches, skips, waiting, calls.
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import type { JudgeCall } from "../../../src/model/judge/call.ts";
@@ -10,6 +9,7 @@ import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import type { TestCase } from "../../../src/model/test-case/document.ts";
 import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { keepJudgeCall } from "../../../src/store/judge/calls.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { conversation, said } from "../../support/conversation.ts";
@@ -467,12 +467,12 @@ test("every judge call shows its attempt, tokens and cost, and its prompt and an
   const entry = { ...run, projectId: agent.projectId, runId, shares: new Map(), answers: new Map() };
   await keepJudgeCall(db, {
     ...entry,
-    id: randomUUID(),
+    id: newId(),
     call: { ...call, ...put, startedAt: call.startedAt - 9_000 },
     costUsd: null,
   });
   const estimated = { ...call, tokensEstimated: true };
-  await keepJudgeCall(db, { ...entry, id: randomUUID(), call: estimated, costUsd: 0.00412 });
+  await keepJudgeCall(db, { ...entry, id: newId(), call: estimated, costUsd: 0.00412 });
   const { page, complaints } = await open();
   await page.goto(pathOf(agent, traceId, "?view=evaluation"));
   const region = page.getByRole("region", { name: "Tests and checks" });
