@@ -108,8 +108,9 @@ function JudgeUnavailable({ launch, params }: { launch: LaunchDetail; params: Pa
   );
 }
 
+/** After an outage, the notice of that offers to re-evaluate both. */
 function TracesChanged({ launch, params }: { launch: LaunchDetail; params: Params }) {
-  const { id, tracesChanged } = launch;
+  const { id, tracesChanged, outages } = launch;
   if (tracesChanged === 0) return null;
   return (
     <Notice tone="warn">
@@ -121,7 +122,7 @@ function TracesChanged({ launch, params }: { launch: LaunchDetail; params: Param
           </b>{" "}
           Re-evaluate to include the changes; the agent is not called again.
         </p>
-        <Reevaluate {...params} what={{ launchId: id }} />
+        {outages === 0 && <Reevaluate {...params} what={{ launchId: id }} />}
       </div>
     </Notice>
   );

@@ -110,6 +110,7 @@ function RunNotFound({ params }: { params: Params }) {
 function RunContent({ run, params }: { run: ManualRun; params: Params }) {
   const [result] = run.results;
   const traces = useTurnTraces(run);
+  const isOutage = run.outage && run.state === "completed";
   return (
     <div className="stack">
       <RunPlace run={run} params={params} />
@@ -127,7 +128,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
       )}
       {run.error !== null && <FixConnection params={params} />}
       <EndedEarly run={run} />
-      {run.outage && run.state === "completed" && (
+      {isOutage && (
         <Notice tone="warn">
           <div className="line line-apart">
             <p>
@@ -139,7 +140,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
         </Notice>
       )}
       {!isOpenRun(run) && run.notices.includes("judged_earlier_revision") && (
-        <TraceChanged run={run} params={params} />
+        <TraceChanged run={run} params={params} isOffered={isOutage} />
       )}
       {run.notices.includes("trace_differs") && <TraceDiffers />}
       {run.notices.includes("no_trace_arrived") && <NoTrace run={run} params={params} />}
@@ -202,8 +203,15 @@ function isOpenRun({ state }: ManualRun): boolean {
   return state === "pending" || state === "running";
 }
 
+type TraceChangedProps = {
+  run: ManualRun;
+  params: Params;
+  /** Another notice offers to re-evaluate. */
+  isOffered: boolean;
+};
+
 /** For example spans that the agent sent after the wait. */
-function TraceChanged({ run, params }: { run: ManualRun; params: Params }) {
+function TraceChanged({ run, params, isOffered }: TraceChangedProps) {
   return (
     <Notice tone="warn">
       <div className="line line-apart">
@@ -211,7 +219,7 @@ function TraceChanged({ run, params }: { run: ManualRun; params: Params }) {
           <b>The trace changed after this evaluation.</b> Re-evaluate to include the changes; the agent is not
           called again.
         </p>
-        <Reevaluate {...params} what={{ runIds: [run.id] }} />
+        {!isOffered && <Reevaluate {...params} what={{ runIds: [run.id] }} />}
       </div>
     </Notice>
   );

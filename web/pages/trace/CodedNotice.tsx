@@ -16,14 +16,20 @@ import { freshIdentity } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
-type CodedProps = { code: NoticeCode; trace: TraceOutline; evaluating: boolean };
+type CodedProps = {
+  code: NoticeCode;
+  trace: TraceOutline;
+  evaluating: boolean;
+  /** Another notice offers to re-evaluate. */
+  isOffered: boolean;
+};
 
-export function CodedNotice({ code, trace, evaluating }: CodedProps) {
+export function CodedNotice({ code, trace, evaluating, isOffered }: CodedProps) {
   const { projectId } = route.useParams();
   const hasJudge = useHasJudge(projectId);
   if (code === "routing_unavailable" && !hasJudge) return <NoJudgeNotice projectId={projectId} />;
   if (code === "judged_earlier_revision" && trace.kind === "test_run" && !evaluating) {
-    return <ChangedInRun trace={trace} />;
+    return <ChangedInRun trace={trace} isOffered={isOffered} />;
   }
   return (
     <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
@@ -157,7 +163,7 @@ function RunLink({ run: { id, launchId } }: { run: RunDetail }) {
 }
 
 /** The trace of a manual run, which is evaluated again in place. */
-function ChangedInRun({ trace }: { trace: TraceOutline }) {
+function ChangedInRun({ trace, isOffered }: { trace: TraceOutline; isOffered: boolean }) {
   const params = route.useParams();
   return (
     <Notice tone="warn">
@@ -166,7 +172,7 @@ function ChangedInRun({ trace }: { trace: TraceOutline }) {
           <b>The trace changed after its test run was evaluated.</b> Re-evaluate to include the changes; the
           agent is not called again.
         </p>
-        <Reevaluate {...params} what={{ traceIds: [trace.id] }} />
+        {!isOffered && <Reevaluate {...params} what={{ traceIds: [trace.id] }} />}
       </div>
     </Notice>
   );

@@ -27,6 +27,8 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
   const run = shownRun(trace.runs, runId);
   const open = trace.runs.find(({ state }) => state === "pending" || state === "running");
   const changed = run && tests ? changedTests(run, tests) : [];
+  const judged = trace.runs.find(({ id }) => id === trace.run?.id);
+  const isSkipped = !open && judged !== undefined && hasSkippedChecks(judged);
   const state = open ? (open.waiting ? "waiting" : open.state) : (run?.state ?? "none");
   return (
     <div className="trace-notices">
@@ -40,18 +42,22 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
         </Notice>
       )}
       {!run && <NotEvaluated trace={trace} />}
-      {!open && trace.run && (
-        <SkippedChecks trace={trace} run={trace.runs.find(({ id }) => id === trace.run?.id)} />
-      )}
+      {isSkipped && <SkippedChecks trace={trace} run={judged} />}
       {trace.readable.length > 0 && <ReadIt trace={trace} />}
       {trace.contentSwitches.length > 0 && (
         <ContentOff trace={trace} effect=", so “Run when relevant” tests did not run" />
       )}
-      {!open && run?.state === "completed" && <ReadSince trace={trace} run={run} />}
+      {!open && !isSkipped && run?.state === "completed" && <ReadSince trace={trace} run={run} />}
       {trace.notices
         .filter(code => !isAnswered(code, trace))
         .map(code => (
-          <CodedNotice key={code} code={code} trace={trace} evaluating={open !== undefined} />
+          <CodedNotice
+            key={code}
+            code={code}
+            trace={trace}
+            evaluating={open !== undefined}
+            isOffered={isSkipped}
+          />
         ))}
       {changed.length > 0 && (
         <Notice tone="info">
@@ -132,13 +138,14 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
   );
 }
 
-/** Checks that were skipped because of the judge and can still be judged. */
-function SkippedChecks({ trace, run }: { trace: TraceOutline; run: RunDetail | undefined }) {
+/** Because of the judge; they can still be judged. */
+function hasSkippedChecks({ outage, results }: RunDetail): boolean {
+  return outage || results.some(({ checks }) => checks.some(({ skipped }) => skipped === "budget"));
+}
+
+function SkippedChecks({ trace, run }: { trace: TraceOutline; run: RunDetail }) {
   const { projectId } = route.useParams();
   const pausedReason = usePausedReason(projectId);
-  const checks = run?.results.flatMap(result => result.checks) ?? [];
-  const isBudget = checks.some(({ skipped }) => skipped === "budget");
-  if (!run || (!run.outage && !isBudget)) return null;
   return (
     <Notice tone="info">
       <div className="line line-apart">
