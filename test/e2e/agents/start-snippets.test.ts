@@ -140,13 +140,16 @@ test("a service name can be set on the page, and a duplicate one is reported at 
 });
 
 test("a framework's lines are filled in, have a link, are opened again, and are chosen from a list in a narrow window", async () => {
-  const { page, agent } = await newcomer({ otlpServiceName: "shop" }, "?tab=python-langchain");
+  const { page, owner, agent } = await newcomer({ otlpServiceName: "shop" }, "?tab=python-langchain");
   const key = await makeKeyHere(page);
   const shell = page.getByRole("figure", { name: "In your shell" });
   await shell.getByText("pip install langchain langchain-openai").waitFor();
   assert.ok((await shell.textContent())!.includes(`OTEL_EXPORTER_OTLP_TRACES_HEADERS='x-api-key=${key}'`));
-  await page.getByText("The spans are written in the OpenInference convention.").waitFor();
+  await page.getByText("This agent reads the OpenInference convention.").waitFor();
   await assertAccessible(page);
+  await owner.client.patch(`/api/agents/${agent.id}`, { conventions: [] }).expect(200);
+  await page.reload();
+  await page.getByText("The spans are written in the OpenInference convention.").waitFor();
 
   await page.getByRole("link", { name: "Pydantic AI" }).focus();
   await page.keyboard.press("Enter");
