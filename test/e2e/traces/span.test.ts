@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeTest } from "../../support/app.ts";
+import { makeAgent, makeTest } from "../../support/app.ts";
 import { encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -26,9 +26,13 @@ before(async () => {
   await window.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
 });
 
-async function open(traceId: string, search: Record<string, string>): Promise<void> {
+async function open(
+  traceId: string,
+  search: Record<string, string>,
+  agent = browser.service.agent,
+): Promise<void> {
   await page.setViewportSize({ width: 1440, height: 900 });
-  const { projectId, agent } = browser.service;
+  const { projectId } = browser.service;
   const query = new URLSearchParams(search);
   await page.goto(`/projects/${projectId}/agents/${agent.id}/traces/${traceId}?${query}`);
 }
@@ -114,7 +118,8 @@ test("a trace without messages names the missing attributes and shows how to add
   const spans = [
     timed("root", null, [0, 5], { name: "POST /chat", attributes: { "n8n.node.name": "AI Agent" } }),
   ];
-  await open(await storeSpans(browser.service, spans), { view: "conversation" });
+  const agent = await makeAgent(browser.service.owner, { conventions: [] });
+  await open(await storeSpans({ ...browser.service, agent }, spans), { view: "conversation" }, agent);
   await page.getByRole("heading", { name: "No messages in this trace" }).waitFor();
   await page.getByText("Other attribute convention (n8n).").waitFor();
   await page.getByRole("button", { name: "Python" }).click();

@@ -196,6 +196,8 @@ test("a trace is deleted after its name is typed, and the list is shown again", 
 
 test("every notice is shown for the traces that it is about", async () => {
   const agent = await newAgent();
+  // Of another convention there is a notice if the agent does not read it.
+  await browser.service.client.patch(`/api/agents/${agent.id}`, { conventions: [] }).expect(200);
   const { page } = await open();
   const cases: [spans: Fields[], text: RegExp][] = [
     [[span("a", null, [0, 9])], /No user input was available/],
