@@ -1,6 +1,7 @@
 // Tells traces in which no agent did anything: they are kept, left out of lists and never evaluated.
 import { isRecord } from "../../model/record.ts";
 import type { Noise, Span } from "../../model/trace/trace.ts";
+import { isSignOfConvention } from "../presets.ts";
 import { attributeOf } from "../span/conversation.ts";
 
 /** Null for any trace with a span of another kind. Decided from the spans alone, so that a later batch may change it. */
@@ -39,7 +40,7 @@ function isHealthCheck(spans: Span[]): boolean {
     if (!probes.test(path)) return false;
     isProbe = true;
   }
-  return isProbe && !spans.some(saysAnything);
+  return isProbe && !spans.some(saysAnythingRead);
 }
 
 /** Read as it is: most spans have none, and each trace that arrives is asked. */
@@ -54,7 +55,7 @@ const probes =
 /** A workflow tool's own spans of what it computes between its nodes. */
 function isExpression(span: Span): boolean {
   const isNamed = /^(?:n8n[-.])?expression(?:[.\s-]|$)/i.test(span.name);
-  return (isNamed || /(?:^|[._-])expression/i.test(span.scope?.name ?? "")) && !saysAnything(span);
+  return (isNamed || /(?:^|[._-])expression/i.test(span.scope?.name ?? "")) && !saysAnythingRead(span);
 }
 
 /** Anything that a reading could be of. */
@@ -62,6 +63,11 @@ function saysAnything({ attributes, events, log_records }: Span): boolean {
   if (log_records) return true;
   for (const key in attributes) if (key.startsWith("gen_ai.") && !housekeeping.has(key)) return true;
   return events.some(event => isRecord(event) && String(event["name"]).startsWith("gen_ai."));
+}
+
+/** As documented, or as any convention writes it. */
+function saysAnythingRead(span: Span): boolean {
+  return saysAnything(span) || Object.keys(span.attributes).some(isSignOfConvention);
 }
 
 const housekeeping = new Set(["gen_ai.operation.name"]);

@@ -588,6 +588,8 @@ suite("noise", () => {
     const call = makeSpan("c", { attributes: { "gen_ai.request.model": "m" } });
     assert.equal(noiseIn(http("/health"), call), null);
     assert.equal(noiseIn(http("/health"), http("/v1/chat")), null);
+    const llm = makeSpan("l", { attributes: { "openinference.span.kind": "LLM", "input.value": "Hello" } });
+    assert.equal(noiseIn(http("/ping"), llm), null);
     assert.equal(noiseIn(http("/healthy-recipes")), null);
     assert.equal(noiseIn(mcp("tools/list"), mcp("tools/call")), null);
     assert.equal(noiseIn(mcp("tools/list"), makeSpan("x")), null);
