@@ -25,6 +25,8 @@ import { graceMs, RunWorker } from "../worker.ts";
 const { config, addresses, leads, states, beats, beatMs } = workerData as EvaluatorThreadData;
 const port = parentPort!;
 const send = (message: EvaluatorMessage) => port.postMessage(message);
+// From here on it may hang.
+Atomics.add(beats, 0, 1);
 
 const log = openLog(config.logLevel, logStream(config.logFormat));
 const db = openStore(addresses, 4);

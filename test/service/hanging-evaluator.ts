@@ -13,6 +13,7 @@ import { RunWorker } from "../../src/worker.ts";
 const { config, addresses, states, beats, beatMs } = workerData as EvaluatorThreadData & {
   config: { hung: Int32Array };
 };
+Atomics.add(beats, 0, 1);
 const db = openDatabase(addresses.url, 4);
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();
