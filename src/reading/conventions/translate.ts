@@ -72,7 +72,8 @@ function translate(read: ReadSpan, reading: TraceReading, copy: Copy): void {
     reading: {
       convention: copy.convention,
       isTool: role === "tool",
-      hasInput: asked !== null,
+      // Where the convention reads none, the documented text is.
+      hasInput: asked !== null || (role === "model" && copy.has("gen_ai.prompt")),
       hasOutput: answered !== null,
     },
   };

@@ -3,6 +3,7 @@ import type { Derived, FoundText, MergedTrace, SeveralModelCalls, Span } from ".
 import { foundAt } from "../conventions/apply.ts";
 import { byEnd, firstOf, questionIn, replyIn } from "../conventions/question-and-reply.ts";
 import type { TraceReading } from "../conventions/read-trace.ts";
+import { attributeOf } from "../span/conversation.ts";
 import type { ReadMessage } from "../span/message-parts.ts";
 import type { ReadSpan, Sourced } from "../span/reading.ts";
 
@@ -41,8 +42,8 @@ export function severalModelCalls(
   const read = models.find(({ span }) => span.span_id === userInput.spanId);
   if (!read || !models.some(({ span }) => span.span_id === responseText.spanId)) return null;
   const others = models.filter(one => {
-    const question = questionIn(one.asked);
-    return question !== null && question.value !== userInput.text && !tells(read, question.value);
+    const question = questionIn(one.asked)?.value ?? attributeOf(one.span, "gen_ai.prompt");
+    return typeof question === "string" && question !== userInput.text && !tells(read, question);
   });
   if (others.length === 0) return null;
   const names = [...others, read].map(({ span }) => span.name);

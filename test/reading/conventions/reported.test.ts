@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Attributes, Span } from "../../../src/model/trace/trace.ts";
 import { readTraceBy } from "../../../src/reading/conventions/read-by.ts";
+import { transcribe } from "../../../src/reading/conversation/transcript.ts";
+import { showConversation } from "../../../src/reading/conversation/view.ts";
 import { derive } from "../../../src/reading/derived/derive.ts";
 import { makeSpan, makeTrace } from "../../model/make-trace.ts";
 
@@ -378,6 +380,27 @@ test("several model calls with different inputs: the last is read, the trace say
     "gen_ai.input.messages": [{ role: "user", content: "Hi" }],
   };
   assert.equal(textsBy([{ ...plain, attributes }, answer!, title!], ["*"])[2], null);
+});
+
+test("documented texts of calls of models are in the conversation, and tell calls apart, with and without conventions", () => {
+  const call = (id: string, end: number, prompt: string, reply: string) =>
+    makeSpan(id, {
+      end_time_unix_nano: `${end}`,
+      attributes: { "gen_ai.request.model": "m", "gen_ai.prompt": prompt, "gen_ai.response.text": reply },
+    });
+  const spans = [call("answer", 1, "Where is it?", "In Lyon."), call("title", 5, "Give it a title.", "Lost")];
+  for (const conventions of [["*"], []]) {
+    const { trace, reading } = readTraceBy(makeTrace(spans), { conventions, conventionRules: [] });
+    const said = showConversation(transcribe(trace.spans), trace.spans).turns.flatMap(turn =>
+      turn.kind === "message"
+        ? turn.pieces.map(piece => (piece.kind === "text" ? piece.text : piece.kind))
+        : [],
+    );
+    assert.deepEqual(said, ["Where is it?", "In Lyon.", "Give it a title.", "Lost"]);
+    const { userInput, notices } = derive(trace, undefined, reading);
+    assert.equal(userInput?.text, "Give it a title.");
+    if (reading) assert.ok(conventions.length === 0 || notices.includes("several_model_calls"));
+  }
 });
 
 test("older shapes of the same writers: prompts in one text, answers in one attribute, content in events", () => {
