@@ -1,6 +1,6 @@
 // Computes quality metrics from a judge's answers on labeled sets. Pure functions, testable without a model.
 import type { RouteLabel, VerdictWord } from "../../src/model/judge/call.ts";
-import { agrees, type JudgedAnswer, type LabelAnswer } from "../../src/model/judge/label.ts";
+import { agrees, type JudgedAnswer, type LabelAnswer, type Share } from "../../src/model/judge/label.ts";
 import { wilson } from "../../src/model/wilson.ts";
 
 /** One scenario and one input. `labels`: one per repeat, null if unanswered. */
@@ -35,15 +35,6 @@ export type LabelFigures = {
   disagreement: Share;
   /** How often the judge said this where people say that. */
   confusion: { judged: JudgedAnswer; answer: LabelAnswer; count: number }[];
-};
-
-/** `low` and `high`: the 95% Wilson interval, by the number of pairs, because repeats are not independent. */
-export type Share = {
-  count: number;
-  of: number;
-  share: number | null;
-  low: number | null;
-  high: number | null;
 };
 
 export type RoutingFigures = {

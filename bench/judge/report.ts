@@ -1,9 +1,10 @@
 // Formats a judge's metrics as lines of text, with the counts behind them; "-" if there is no data.
 
 import type { JudgeCall } from "../../src/model/judge/call.ts";
+import type { Share } from "../../src/model/judge/label.ts";
 import { costOf } from "../../src/model/price/price.ts";
 import type { OwnPrice } from "../../src/model/price/rates.ts";
-import { labelFigures, type RoutePair, routingFigures, type Share, semanticFigures } from "./figures.ts";
+import { labelFigures, type RoutePair, routingFigures, semanticFigures } from "./figures.ts";
 import type { Trial } from "./trial.ts";
 
 /** Dollars per million tokens. */

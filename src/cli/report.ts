@@ -145,7 +145,7 @@ function percent(share: number): number {
   return Math.round(share * 100);
 }
 
-/** One run with the counts of its checks, followed by those that did not pass. */
+/** One run with the counts of its checks, followed by the checks that did not pass. */
 function runLines(run: ReportedRun, name = nameOf(run)): string[] {
   const remarks = [
     run.checkCounts && checkedText(run.checkCounts),

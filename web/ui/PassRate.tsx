@@ -63,7 +63,7 @@ function AboutPassRate() {
     <div className="pass-rate-about stack-tight">
       <p>
         The pass rate is the share of passed runs among those that passed or failed, failed calls of the agent
-        included. Other runs do not count, nor do those that are not fully evaluated.
+        included. Other runs do not count, nor do runs that are not fully evaluated.
       </p>
       <p>
         The range in parentheses is the 95% interval (Wilson): few runs say little about how often the agent

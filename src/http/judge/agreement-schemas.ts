@@ -39,8 +39,8 @@ const agreement = {
 
 const checks = {
   ...agreement,
-  falsePass: Share.describe("Of the decided answers that should be fail: those that the judge passed."),
-  falseFail: Share.describe("Of the decided answers that should be pass: those that the judge failed."),
+  falsePass: Share.describe("Answers that the judge passed, of the decided ones that people failed."),
+  falseFail: Share.describe("Answers that the judge failed, of the decided ones that people passed."),
 };
 
 const scenarios = {

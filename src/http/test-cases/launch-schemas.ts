@@ -33,7 +33,7 @@ export const PassRate = z
 export type PassRate = z.output<typeof PassRate>;
 
 const passRate = PassRate.nullable().describe(
-  "Share of passed runs. Not counted: runs that were skipped, lack instrumentation, ended without a result, were cancelled or are open, and those that are not fully evaluated, passed or failed. Null if no run counts.",
+  "Share of passed runs. Not counted: runs that were skipped, lack instrumentation, ended without a result, were canceled, are open, or are not fully evaluated. Null if no run counts.",
 );
 
 const notFullyEvaluated = z
@@ -185,7 +185,7 @@ const ComparedInput = z
       .enum(launchChanges)
       .nullable()
       .describe(
-        "From the launch `with` to this one. A test passes with an input if more than half of its runs do; those that were skipped or are not fully evaluated are left out. Null if one of the launches has no other.",
+        "From the launch `with` to this one. A test passes with an input if more than half of its runs do; skipped runs and runs that are not fully evaluated are left out. Null if one of the launches has no other.",
       ),
   })
   .meta({ id: "ComparedInput" });
