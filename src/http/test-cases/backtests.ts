@@ -242,7 +242,13 @@ async function chosen(
   const tried = draft ?? saved;
   const document = tried && evaluatedDocumentOf(tried);
   if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");
-  if (document.assertions.length === 0) throw refuse("test.assertions", "Add at least one assertion.");
+  if (document.assertions.length === 0) {
+    if (draft) throw refuse("test.assertions", "Add at least one assertion.");
+    throw new Refusal("CONFLICT", {
+      message: "This test has no assertions.",
+      hint: "Add at least one and save it, then try it.",
+    });
+  }
   const isSaved = saved && JSON.stringify(document) === JSON.stringify(evaluatedDocumentOf(saved));
   return { document, version: isSaved ? saved.version : null, draftedFrom: sourcesOf(tried) };
 }

@@ -107,14 +107,16 @@ function replyAround(around: ReadSpan[][], isData: boolean): Found {
   return null;
 }
 
-/** An agent whose model answers by calling a tool may have an object as its reply. */
+/** An agent whose model answers by calling a tool, or in the fields of a DSPy signature, may have an object as its reply. */
 function replyOf(latest: ReadSpan | null, around: ReadSpan[][]): Found {
   const answered = latest && !hasData(latest.answered) ? latest.answered : null;
   const said = replyIn(answered);
   const calls = answered?.value.at(-1)?.calls.length ?? 0;
-  if (said && calls === 0) return said;
+  if (said && calls === 0 && !fieldsOfSignature.test(said.value)) return said;
   return replyAround(around, true) ?? said;
 }
+
+const fieldsOfSignature = /^\s*\[\[ ## \w+ ## \]\]/;
 
 function dataOf({ answered }: ReadSpan): Found {
   return hasData(answered) ? replyIn(answered) : null;

@@ -81,6 +81,13 @@ export const besides = new Set([
   "runId",
   "is_error",
   "status",
+  // How it was reached, as DSPy's predictions and other programs that reason in steps tell it.
+  "reasoning",
+  "rationale",
+  "trajectory",
+  "thought",
+  "thoughts",
+  "thinking",
 ]);
 
 /** Fields of an answer as a provider or a framework sends it: without a text in it there is no reply. */

@@ -235,6 +235,8 @@ test("a backtest is cancelled, deleted with its test or trace, and refused where
   ]) {
     await post(body).expect(400);
   }
+  const { id: emptyId } = await makeTest(service.owner, agentId, { status: "disabled", assertions: [] });
+  assert.match((await post({ testId: emptyId }).expect(409)).body.message, /no assertions/);
   const { id: testId } = await makeTest(service.owner, agentId, { status: "disabled" });
   const done = await backtest({ testId, test });
   const after = (await service.client.post(`/api/backtests/${done.id}/cancel`).expect(200)).body;

@@ -42,6 +42,21 @@ test("the reply is the model's where the agent's output is an object that Python
   assert.equal(read(root("Call Shop(item=2) to order."), model).reply, "Call Shop(item=2) to order.");
 });
 
+test("a prediction of DSPy has its answer as the reply, and one of several outputs is the reply as it was sent", () => {
+  const said = "[[ ## reasoning ## ]]\nThe tool says so.\n\n[[ ## answer ## ]]\nRainy.\n\n[[ ## completed ## ]]";
+  const lm = span("2", "1", "LM.__call__", {
+    "openinference.span.kind": "LLM",
+    "output.value": JSON.stringify([said]),
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.content": said,
+  });
+  const trajectory = { thought_0: "I call the tool.", tool_name_0: "get_weather", observation_0: "rainy" };
+  const replyTo = (prediction: object) => read(root(JSON.stringify(prediction)), lm).reply;
+  assert.equal(replyTo({ trajectory, reasoning: "The tool says so.", answer: "Rainy." }), "Rainy.");
+  assert.equal(replyTo({ rationale: "The tool says so.", answer: "Rainy." }), "Rainy.");
+  assert.equal(replyTo({ weather: "rain", celsius: 14 }), '{"weather":"rain","celsius":14}');
+});
+
 const calls: [what: string, name: string, input: string, output: string, call: unknown[]][] = [
   [
     "named arguments only",
