@@ -30,14 +30,16 @@ export function preparePlain(
   const { serviceName, traceId, spans, hasSigns } = plain;
   const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;
   if (by.intake && !takesEverything(by.intake)) return null;
-  // A trace that no convention recognizes has nothing more for them than what is read of it here.
+  // For other conventions, such a trace has nothing more than what is read of it here.
   const mayBeRead = hasSigns && by.conventions.length > 0;
   const isReadWhole = mayBeRead || by.conventionRules.length > 0 || Boolean(by.readFrom);
-  const batch = isReadWhole ? decodeOne(bytes, mediaType, limits) : { spans, resource: null, metadata: null };
-  return {
-    ...{ serviceName, traceId, spanCount: spans.length, resource: null },
-    batch: prepared({ batch }, "otlp", encodeReceived(bytes), by),
-  };
+  const encoded = encodeReceived(bytes);
+  const prepare = (batch: Batch) => prepared({ batch }, "otlp", encoded, by);
+  const whole = () => prepare(decodeOne(bytes, mediaType, limits));
+  let batch = isReadWhole ? whole() : prepare({ spans, resource: null, metadata: null });
+  // What is no noise may be any attribute.
+  if (!isReadWhole && batch.columns.noise) batch = whole();
+  return { serviceName, traceId, spanCount: spans.length, resource: null, batch };
 }
 
 /** The whole batch of a plain request. */

@@ -107,9 +107,16 @@ export function recognizer(chosen: readonly Preset[]): (span: Span) => Preset | 
 
 /** Whether a convention recognizes spans by an attribute with this key, or by a scope of this name. */
 export function isSignOfConvention(key: string): boolean {
-  return presets.some(({ marks }) =>
-    marks.some(mark => (mark.endsWith(".") ? key.startsWith(mark) : key === mark)),
-  );
+  return presets.some(preset => marksKey(preset, key));
+}
+
+/** The same of one that has names of its own: what OpenTelemetry's reads is in `columnAttributes`. */
+export function isSignOfOwnNames(key: string): boolean {
+  return presets.some(preset => preset !== openTelemetry && marksKey(preset, key));
+}
+
+function marksKey({ marks }: Preset, key: string): boolean {
+  return marks.some(mark => (mark.endsWith(".") ? key.startsWith(mark) : key === mark));
 }
 
 export function isScopeOfConvention(scope: string): boolean {

@@ -7,7 +7,7 @@ import type { DecodeLimits } from "./limits.ts";
 import { unusual } from "./plain-cursor.ts";
 import { JsonCursor, Names, once, token } from "./plain-json.ts";
 import { JsonValues } from "./plain-json-values.ts";
-import { serviceNameKey } from "./plain-keys.ts";
+import { isOfMessages, serviceNameKey } from "./plain-keys.ts";
 import type { PlainTrace, PlainWatcher } from "./plain-trace.ts";
 
 /** How a request begins that is stored as it arrived, and no other batch. */
@@ -61,6 +61,8 @@ class PlainJsonRequest {
   /** Of the spans that follow. */
   #scopeName = "";
   #hasScopes = false;
+  /** Whether an event may have messages. */
+  #hasMessages = false;
   /** Where the id of the first span's trace is. */
   #traceIdAt = -1;
   /** Bytes that spans share, and that each of them is read with. */
@@ -91,7 +93,7 @@ class PlainJsonRequest {
     // With the object around them all.
     if (cursor.elements + 1 > elementsMax || this.#serviceName === "") throw unusual;
     const traceId = bytes.toString("latin1", this.#traceIdAt, this.#traceIdAt + 32);
-    const hasSigns = this.#values.hasSigns || this.#hasScopes;
+    const hasSigns = this.#values.hasSigns || this.#hasScopes || this.#hasMessages;
     return { serviceName: this.#serviceName, traceId, spans, hasSigns };
   }
 
@@ -276,11 +278,17 @@ class PlainJsonRequest {
     while (cursor.more("}")) {
       const field = cursor.field(inEvent);
       seen = once(seen, field);
-      if (field === 0) cursor.text();
+      if (field === 0) this.#eventName();
       else if (field === 1) cursor.time();
       else if (field === 2) this.#values.attributes(10, null);
       else cursor.count();
     }
+  }
+
+  #eventName(): void {
+    const cursor = this.#cursor;
+    cursor.text();
+    this.#hasMessages ||= isOfMessages(this.#bytes, cursor.from, cursor.to);
   }
 
   #link(): void {

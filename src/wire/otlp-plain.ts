@@ -4,7 +4,7 @@ import type { Attributes, Span } from "../model/trace/trace.ts";
 import { isScopeOfConvention } from "../reading/presets.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { PlainCursor, unusual } from "./plain-cursor.ts";
-import { serviceNameKey } from "./plain-keys.ts";
+import { isOfMessages, serviceNameKey } from "./plain-keys.ts";
 import type { PlainTrace, PlainWatcher } from "./plain-trace.ts";
 import { PlainValues } from "./plain-values.ts";
 
@@ -41,6 +41,8 @@ class PlainRequest {
   /** Of the spans that follow. */
   #scopeName = "";
   #hasScopes = false;
+  /** Whether an event may have messages. */
+  #hasMessages = false;
   /** Where the id of the first span's trace is. */
   #traceIdAt = -1;
   /** Bytes that spans share, and that each of them is read with. */
@@ -74,7 +76,7 @@ class PlainRequest {
   }
 
   #hasSigns(): boolean {
-    return this.#values.hasSigns || this.#hasScopes;
+    return this.#values.hasSigns || this.#hasScopes || this.#hasMessages;
   }
 
   #resourceSpans(end: number): void {
@@ -266,8 +268,11 @@ class PlainRequest {
       else {
         seen.once(tag);
         if (tag === 0x09) cursor.at += 8;
-        else if (tag === 0x12) cursor.skipSized(end);
-        else if (tag === 0x20) cursor.skipUint32();
+        else if (tag === 0x12) {
+          const to = cursor.sized(end);
+          this.#hasMessages ||= isOfMessages(this.#bytes, cursor.at, to);
+          cursor.at = to;
+        } else if (tag === 0x20) cursor.skipUint32();
         else throw unusual;
       }
     }

@@ -1,6 +1,6 @@
 // The keys of attributes by their hashes: notices one that an object has twice, and those that columns are derived from.
 import { columnAttributes } from "../reading/derived/column-attributes.ts";
-import { isSignOfConvention } from "../reading/presets.ts";
+import { isSignOfOwnNames } from "../reading/presets.ts";
 import { unusual } from "./plain-cursor.ts";
 
 const slots = 1024;
@@ -69,19 +69,27 @@ function isSame(one: Uint8Array, bytes: Uint8Array, from: number, to: number): b
   return true;
 }
 
-/** Keys by their hashes, and whether a convention may recognize a span by them; rather another one than two that are equal. */
+/** Keys by their hashes, and whether a convention with names of its own may recognize a span by them; rather another one than two that are equal. */
 const signKeys = new Map<number, { bytes: Buffer; isSign: boolean }>();
 
-/** Whether a convention may recognize a span by the key from `from` up to `to`, whose hash is known. */
+/** Whether a convention with names of its own may recognize a span by the key from `from` up to `to`, whose hash is known. */
 export function isSignAt(bytes: Buffer, from: number, to: number, keyHash: number): boolean {
   const known = signKeys.get(keyHash);
   if (known && isSame(known.bytes, bytes, from, to)) return known.isSign;
   const key = bytes.toString("utf8", from, to);
-  const isSign = isSignOfConvention(key);
+  const isSign = isSignOfOwnNames(key);
   if (to - from > knownBytesMax) return isSign;
   if (signKeys.size >= knownKeysMax) signKeys.clear();
   signKeys.set(keyHash, { bytes: Buffer.from(key), isSign });
   return isSign;
+}
+
+const messageEvents = Buffer.from("gen_ai.");
+
+/** Whether an event with the name from `from` up to `to` may have messages. */
+export function isOfMessages(bytes: Uint8Array, from: number, to: number): boolean {
+  const end = from + messageEvents.length;
+  return end <= to && isSame(messageEvents, bytes, from, end);
 }
 
 export const serviceNameKey = "service.name";

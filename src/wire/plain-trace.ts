@@ -6,7 +6,7 @@ export type PlainTrace = {
   serviceName: string;
   traceId: string;
   spans: Span[];
-  /** Whether a convention may recognize a span. */
+  /** Whether a convention with names of its own may recognize a span, or messages may be in events. */
   hasSigns: boolean;
 };
 

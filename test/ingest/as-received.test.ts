@@ -24,6 +24,7 @@ const formats = ["json", "protobuf"] as const;
 const expected = { json: 39, protobuf: 40 };
 
 const byNothing: ReadBy = { conventions: [], conventionRules: [] };
+const byConventions: ReadBy = { conventions: ["*"], conventionRules: [] };
 const byAll: ReadBy = { conventions: ["*"], conventionRules: [{ from: "my.user", to: "user.id" }] };
 
 const serviceOf = (body: Buffer, mediaType: MediaType): string | null => {
@@ -53,8 +54,10 @@ for (const format of formats) {
       if (difference === undefined) continue;
       received++;
       assert.equal(difference, null, path);
-      const readers = readersFor(body, format, byAll);
-      assert.equal(differenceAsReceived(body, format, readers), null, `${path}, read by conventions`);
+      for (const by of [byConventions, byAll]) {
+        const readers = readersFor(body, format, by);
+        assert.equal(differenceAsReceived(body, format, readers), null, `${path}, read by conventions`);
+      }
     }
     assert.ok(received >= expected[format], `${received} of ${ofFormat.length}`);
   });
@@ -70,6 +73,8 @@ for (const format of formats) {
         if (difference === undefined) continue;
         received++;
         assert.equal(difference, null, `${from}, mutant ${number}`);
+        const readers = readersFor(body, format, byConventions);
+        assert.equal(differenceAsReceived(body, format, readers), null, `${from}, mutant ${number}, read`);
       } catch (error) {
         if ((error as { name?: string }).name !== "Refusal") throw error;
       }

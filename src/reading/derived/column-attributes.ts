@@ -1,37 +1,28 @@
-// The documented attributes that the columns of a trace are derived from.
+// The attributes that the columns of a trace are derived from, without rules and by no convention with names of its own.
+import { openTelemetry } from "../presets/opentelemetry.ts";
 
-/** `columnsOf` derives the same from spans that have no others, as long as no rules or conventions read them. */
-export const columnAttributes: readonly string[] = [
-  "gen_ai.conversation.id",
-  "gen_ai.input.messages",
-  "gen_ai.operation.name",
-  "gen_ai.output.messages",
+/** `columnsOf` derives the same from spans that have no others, unless a convention with other names recognizes one. */
+export const columnAttributes: ReadonlySet<string> = new Set([
+  ...openTelemetry.attributes,
+  ...openTelemetry.marks,
   "gen_ai.prompt",
-  "gen_ai.provider.name",
-  "gen_ai.request.model",
-  "gen_ai.response.model",
-  "gen_ai.response.text",
-  "gen_ai.system",
-  "gen_ai.tool.name",
-  "gen_ai.usage.cache_creation.input_tokens",
-  "gen_ai.usage.cache_read.input_tokens",
-  "gen_ai.usage.cache_write.input_tokens",
-  "gen_ai.usage.input_tokens",
-  "gen_ai.usage.output_tokens",
-  "gen_ai.usage.reasoning.output_tokens",
+  "gen_ai.response.id",
   "http.response.status_code",
   "http.route",
   "http.target",
   "mcp.method.name",
-  "session.id",
   "url.path",
-  "user.id",
-];
+]);
 
 /** Those of them whose texts are long. */
 export const longTextAttributes: ReadonlySet<string> = new Set([
+  "gen_ai.completion",
   "gen_ai.input.messages",
+  "gen_ai.output",
   "gen_ai.output.messages",
   "gen_ai.prompt",
   "gen_ai.response.text",
+  "gen_ai.tool.args",
+  "gen_ai.tool.call.arguments",
+  "gen_ai.tool.call.result",
 ]);

@@ -1,6 +1,7 @@
 // Tells without parsing whether attributes may have calls of tools when they are read as messages: most have none, and
 // parsing them takes most of the time that conventions cost ingestion.
 import type { Span } from "../../model/trace/trace.ts";
+import { UnreadText } from "../../model/trace/unread-text.ts";
 
 /** `attribute`: one with messages, or the prefix of a flattened list. Calls of `known` tools count for none. */
 export function mayHaveCall(
@@ -27,7 +28,8 @@ export function mayHaveCall(
 }
 
 /** `isOfCalls`: the attribute has nothing else. */
-function mayCallIn(value: unknown, known: ReadonlySet<string> | null, isOfCalls: boolean): boolean {
+function mayCallIn(sent: unknown, known: ReadonlySet<string> | null, isOfCalls: boolean): boolean {
+  const value = sent instanceof UnreadText ? sent.read() : sent;
   if (typeof value !== "string") return typeof value === "object";
   return (isOfCalls || wordOfCall.test(value)) && mayNameOther(value, known);
 }

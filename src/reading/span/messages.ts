@@ -67,7 +67,11 @@ function isNothing(value: unknown): boolean {
 /** What SDKs write in place of a text that they are told to hide: OpenInference, LiteLLM and Strands. */
 const placeholders = new Set(["__REDACTED__", "redacted-by-litellm", "[REDACTED]"]);
 
-const isHidden = (piece: ReadPiece) => piece.kind === "text" && placeholders.has(piece.text);
+const placeholderMax = Math.max(...[...placeholders].map(({ length }) => length));
+
+/** Without the hash of a long text, which costs as much as parsing it. */
+const isHidden = (piece: ReadPiece) =>
+  piece.kind === "text" && piece.text.length <= placeholderMax && placeholders.has(piece.text);
 
 const depthMax = 8;
 

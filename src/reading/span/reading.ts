@@ -82,6 +82,8 @@ export type Preset = {
   writes: string;
   /** Attributes, or prefixes that end in a dot, that only this convention writes. */
   marks: readonly string[];
+  /** Those that it reads, documented ones among them; a name that ends in a dot is the prefix of a flattened list. */
+  attributes: readonly string[];
   /** Instrumentation scopes that only this convention uses. */
   scope: RegExp | null;
   /** Attributes that stand for documented ones, for traces whose agent has not chosen it; none where it writes those. */

@@ -112,6 +112,17 @@ export type WholeTable = {
   userId: Place[];
 };
 
+/** All that a table names. */
+export function attributesOf(table: WholeTable): string[] {
+  const { asked, answered, calls, finishReasons, usageJson = [], tool, counts, kindPlaces } = table;
+  const places = [tool.name, tool.id, kindPlaces ?? [], table.model, table.provider, table.conversationId];
+  return [
+    ...[...asked, ...answered, ...calls, ...finishReasons, ...usageJson, ...tool.arguments, ...tool.result],
+    ...Object.values(counts).flat(),
+    ...[...places.flat(), ...table.userId].map(({ key }) => key),
+  ];
+}
+
 export function withStandard(table: Table): WholeTable {
   const { usage } = standard;
   const after = (kind: Exclude<keyof typeof usage, "total">) => [

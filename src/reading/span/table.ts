@@ -9,7 +9,7 @@ import type { ReadMessage } from "./message-parts.ts";
 import { dataIn, messagesIn } from "./messages.ts";
 import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
 import { idInRecords, textInRecords, usageInRecords } from "./record-values.ts";
-import { type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
+import { attributesOf, type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
 import { documentedTool, SpanOfTool } from "./tool-reading.ts";
 import { modelInside, usageIn, usageInside, usageOf } from "./usage-values.ts";
 import { idOf, nameOf, type Place, sourced, textOf, unflatten } from "./values.ts";
@@ -23,6 +23,7 @@ export function preset(own: Table): Preset {
     writes,
     marks,
     signs,
+    attributes: attributesOf(table),
     scope: scope ?? null,
     ids: {
       user: [...(own.userId ?? []), ...standard.userId],
