@@ -124,7 +124,10 @@ export class JsonValues {
   #later(): unknown {
     if (!this.#wasText) return this.#decode();
     const { from, to, isEscaped } = this.#cursor;
-    return new UnreadText(() => this.#cursor.textAt(from, to, isEscaped));
+    return new UnreadText(
+      () => this.#cursor.textAt(from, to, isEscaped),
+      () => this.#bytes.toString("latin1", from, to),
+    );
   }
 
   /** The last value, as any other request is decoded. */

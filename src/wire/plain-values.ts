@@ -169,7 +169,11 @@ export class PlainValues {
   #later(): unknown {
     if (!this.#wasText) return this.#decode();
     const [from, to] = [this.#textFrom, this.#textTo];
-    return new UnreadText(() => this.#bytes.toString("utf8", from, to));
+    const bytes = this.#bytes;
+    return new UnreadText(
+      () => bytes.toString("utf8", from, to),
+      () => bytes.toString("latin1", from, to),
+    );
   }
 
   /** The last value, as any other request is decoded. */

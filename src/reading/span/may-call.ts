@@ -29,7 +29,9 @@ export function mayHaveCall(
 
 /** `isOfCalls`: the attribute has nothing else. */
 function mayCallIn(sent: unknown, known: ReadonlySet<string> | null, isOfCalls: boolean): boolean {
-  const value = sent instanceof UnreadText ? sent.read() : sent;
+  const isUnread = sent instanceof UnreadText;
+  if (isUnread && !isOfCalls && !sent.mayMatch(wordOfCall)) return false;
+  const value = isUnread ? sent.read() : sent;
   if (typeof value !== "string") return typeof value === "object";
   return (isOfCalls || wordOfCall.test(value)) && mayNameOther(value, known);
 }
