@@ -1,9 +1,6 @@
 // OpenInference, Python and JavaScript: lists are flattened into `llm.input_messages.N.*`.
-import type { Span } from "../../model/trace/trace.ts";
-import { messagesIn } from "../span/messages.ts";
 import { textsOfTurn } from "../span/signs.ts";
 import { preset } from "../span/table.ts";
-import { sourced } from "../span/values.ts";
 import { liteLlmContent } from "./litellm.ts";
 
 export const kindsOfOpenInference = {
@@ -45,6 +42,8 @@ export const openInference = preset({
   ],
   kinds: { attribute: "openinference.span.kind", roles: kindsOfOpenInference },
   input: ["llm.input_messages.", "input.value"],
+  // LangChain's, where the flattened list has only the first message.
+  history: "input.value",
   output: ["llm.output_messages.", "output.value"],
   toolName: ["tool.name", "tool_call.function.name"],
   toolId: ["tool_call.id", "tool.id"],
@@ -65,18 +64,7 @@ export const openInference = preset({
   mend: {
     // LiteLLM makes one up for each call where nobody set it.
     conversationId: id => (id?.attribute === "litellm.trace_id" && uuid.test(id.value) ? null : id),
-    asked: (asked, span, role) => {
-      const mayLack = role !== "model" && asked?.value.length === 1 && asked.attribute !== "input.value";
-      return mayLack ? (givenTo(span) ?? asked) : asked;
-    },
   },
 });
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** LangChain's history: the flattened list beside it has only the first message. */
-function givenTo(span: Span) {
-  const given = sourced(span, "input.value");
-  const messages = given && typeof given.value === "object" ? messagesIn(given, "user") : null;
-  return messages && messages.value.length > 1 ? messages : null;
-}

@@ -46,7 +46,7 @@ const escapedAscii = "\\u00";
 const wordOfCall = /[Tt]ool|[Ff]unction|_call|\\u00/;
 
 /** Types of calls that are their own names: tools that the provider runs. */
-const namelessCall = /(?:search|interpreter|shell|computer|generation|patch)_call/;
+const namelessCall = /(?<=search|interpreter|shell|computer|generation|patch)_call/;
 
 /** Keys of a tool's name, and the value if it is a text without escapes; quotes of JSON within JSON have backslashes. */
 const names = /["'](?:name|tool_name|toolName)(\\*["'])\s*:\s*(?:\1([^"'\\]*)\1)?/g;

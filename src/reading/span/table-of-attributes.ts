@@ -22,6 +22,8 @@ export type Table = ToolAttributes & {
   /** Names of spans that are one turn each of a session, of which a trace may hold several. */
   turns?: RegExp;
   input?: string[];
+  /** That of them which may have more messages of what an agent was given than the one of an earlier attribute. */
+  history?: string;
   output?: string[];
   /** Attributes with nothing but calls, beside the output. */
   calls?: string[];
@@ -95,7 +97,15 @@ export const standard = {
 
 /** With OpenTelemetry's attributes after its own. */
 export type WholeTable = {
-  [Same in "name" | "kinds" | "role" | "turns" | "usageJson" | "answerHasUsage" | "mend"]: Table[Same];
+  [Same in
+    | "name"
+    | "kinds"
+    | "role"
+    | "turns"
+    | "history"
+    | "usageJson"
+    | "answerHasUsage"
+    | "mend"]: Table[Same];
 } & {
   cumulative: boolean;
   tellsCalls: boolean;
@@ -142,6 +152,7 @@ export function withStandard(table: Table): WholeTable {
     kinds: table.kinds,
     role: table.role,
     turns: table.turns,
+    history: table.history,
     usageJson: table.usageJson,
     answerHasUsage: table.answerHasUsage,
     mend: table.mend,

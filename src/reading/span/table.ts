@@ -9,7 +9,14 @@ import type { ReadMessage } from "./message-parts.ts";
 import { dataIn, messagesIn } from "./messages.ts";
 import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
 import { idInRecords, textInRecords, usageInRecords } from "./record-values.ts";
-import { attributesOf, type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
+import {
+  attributesOf,
+  type Parts,
+  standard,
+  type Table,
+  type WholeTable,
+  withStandard,
+} from "./table-of-attributes.ts";
 import { documentedTool, SpanOfTool } from "./tool-reading.ts";
 import { modelInside, usageIn, usageInside, usageOf } from "./usage-values.ts";
 import { idOf, nameOf, type Place, sourced, textOf, unflatten } from "./values.ts";
@@ -69,8 +76,10 @@ class TableReading implements ReadSpan {
   }
 
   get asked() {
-    if (this.#asked === undefined)
-      this.#asked = this.#mended("asked", this.#messages(this.#table.asked, "user"));
+    if (this.#asked === undefined) {
+      const asked = this.#messages(this.#table.asked, "user");
+      this.#asked = this.#mended("asked", this.#history(asked) ?? asked);
+    }
     return this.#asked;
   }
 
@@ -172,6 +181,14 @@ class TableReading implements ReadSpan {
     const mayBeData =
       this.role === "agent" || this.role === "model" || (this.role === "step" && !this.span.parent_span_id);
     return mayBeData && this.span.status?.code !== 2 ? dataAt(this.span, answered) : null;
+  }
+
+  #history(asked: Sourced<ReadMessage[]> | null): Sourced<ReadMessage[]> | null {
+    const { history } = this.#table;
+    if (history === undefined || this.role === "model" || asked?.value.length !== 1) return null;
+    const given = asked.attribute === history ? null : sourced(this.span, history);
+    const messages = given && typeof given.value === "object" ? messagesIn(given, "user") : null;
+    return messages && messages.value.length > 1 ? messages : null;
   }
 
   #messages(attributes: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
