@@ -54,6 +54,10 @@ class RuledReading implements ReadSpan {
     return true;
   }
 
+  isDocumented(): boolean {
+    return false;
+  }
+
   get asked() {
     return this.role === "tool" ? null : (this.#own?.asked ?? promptOf(this.#given) ?? this.#base.asked);
   }

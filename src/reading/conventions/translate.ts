@@ -66,19 +66,28 @@ class Copy {
 
 function translate(read: ReadSpan, reading: TraceReading, copy: Copy): void {
   const { role, usage, model, provider, conversationId, userId } = read;
-  const { asked, answered } = saidBy(read, reading);
+  // Of most models, messages stay as they are: they are parsed when something asks for them.
+  const isModel = role === "model";
+  const said = isModel ? read : saidBy(read, reading);
+  // Where the convention reads none, the documented text is.
+  const hasPrompt = isModel && copy.has("gen_ai.prompt");
   copy.span = {
     ...copy.span,
     reading: {
       convention: copy.convention,
       isTool: role === "tool",
-      // Where the convention reads none, the documented text is.
-      hasInput: asked !== null || (role === "model" && copy.has("gen_ai.prompt")),
-      hasOutput: answered !== null,
+      get hasInput() {
+        return said.asked !== null || hasPrompt;
+      },
+      get hasOutput() {
+        return said.answered !== null;
+      },
     },
   };
-  addMessages(copy, "gen_ai.input.messages", asked, reading);
-  addMessages(copy, "gen_ai.output.messages", answered, reading);
+  if (!isModel || !read.isDocumented("asked"))
+    addMessages(copy, "gen_ai.input.messages", said.asked, reading);
+  if (!isModel || !read.isDocumented("answered"))
+    addMessages(copy, "gen_ai.output.messages", said.answered, reading);
   if (usage) {
     for (const [kind, attribute] of usageKeys) {
       const count = usage.value[kind];
@@ -125,12 +134,11 @@ function addMessages(
 type Said = Pick<ReadSpan, "asked" | "answered">;
 
 /**
- * The messages of a span. Agents repeat as their state what their models were asked and answered, and steps pass on texts
+ * The messages of a span that is no model's. Agents repeat as their state what their models were asked and answered, and steps pass on texts
  * that nobody said: of these only question and reply count, and all messages of an agent whose models tell nothing.
  */
 function saidBy(read: ReadSpan, reading: TraceReading): Said {
   const { asked, answered } = read;
-  if (read.role === "model") return { asked, answered };
   const said = saidAround(read, reading);
   // A rule means what it gives.
   return {

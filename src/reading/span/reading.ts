@@ -47,6 +47,8 @@ export type ReadSpan = {
   answered: Sourced<ReadMessage[]> | null;
   /** False if these messages have no call of a tool, or only of `known` ones, which is seen without parsing them. */
   mayCall(messages: "asked" | "answered", known: ReadonlySet<string> | null): boolean;
+  /** Whether these messages are, if any, those of the documented attribute, which is seen without parsing them. */
+  isDocumented(messages: "asked" | "answered"): boolean;
   tool: ToolReading | null;
   usage: SourcedUsage | null;
   /** Whether the usage includes that of earlier spans with the same parent. */

@@ -98,6 +98,17 @@ class TableReading implements ReadSpan {
     return false;
   }
 
+  isDocumented(part: "asked" | "answered"): boolean {
+    const { span } = this;
+    const { mend, history, calls, [part]: attributes } = this.#table;
+    if (mend?.[part] || history || calls.length > 0 || span.events.length > 0 || span.log_records)
+      return false;
+    const [documented] = standard[part === "asked" ? "input" : "output"];
+    return attributes.every(
+      one => one === documented || (!one.endsWith(".") && (span.attributes[one] ?? null) === null),
+    );
+  }
+
   get tool() {
     if (this.#tool === undefined) {
       const places = this.#isNamedTool ? documentedTool : this.#table.tool;
