@@ -15,8 +15,11 @@ export const liteLlmContent: ContentSwitch[] = [
   {
     of: "LiteLLM",
     scope: /^litellm/,
-    says: "It writes messages unless turn_off_message_logging is on.",
-    lines: ["litellm.turn_off_message_logging = False"],
+    says: "It writes messages unless turn_off_message_logging is on or the variable is set to another value: true stands for log records.",
+    lines: [
+      "litellm.turn_off_message_logging = False",
+      "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
+    ],
   },
 ];
 

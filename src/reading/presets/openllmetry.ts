@@ -36,6 +36,14 @@ export const openLlmetry = preset({
   contentSwitches: [
     openTelemetryContent,
     {
+      of: "OpenTelemetry’s instrumentation of the OpenAI Agents SDK",
+      scope: /^opentelemetry\.instrumentation\.openai_agents$/,
+      // OpenLLMetry's has the same scope, and does not write it.
+      mark: "server.address",
+      says: "It writes messages unless this variable is set to no_content or event_only.",
+      lines: ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only"],
+    },
+    {
       says: "It writes messages unless this variable is false.",
       lines: ["TRACELOOP_TRACE_CONTENT=true"],
     },

@@ -111,6 +111,16 @@ test("the setting of each SDK in the trace is named once, in an order that does 
   assert.deepEqual(named(spans.toReversed()), named(spans));
 });
 
+test("the OpenAI Agents SDK's instrumentation, which writes messages by default, has advice of its own", () => {
+  const agents = makeSpan("a", {
+    attributes: { ...chat, "server.address": "api.openai.com" },
+    scope: { name: "opentelemetry.instrumentation.openai_agents" },
+  });
+  const [one] = switchesOf([agents]);
+  assert.equal(one?.writtenBy, "OpenTelemetry’s instrumentation of the OpenAI Agents SDK");
+  assert.match(one.text, /unless/);
+});
+
 test("nothing is said where the setting is not known, or the trace has no call of a model and no agent", () => {
   assert.deepEqual(switchesOf([makeSpan("a", { attributes: chat, scope: { name: "own.tracer" } })]), []);
   assert.deepEqual(switchesOf([adk("a", { "gen_ai.operation.name": "execute_tool" })]), []);

@@ -43,7 +43,8 @@ test("the reply is the model's where the agent's output is an object that Python
 });
 
 test("a prediction of DSPy has its answer as the reply, and one of several outputs is the reply as it was sent", () => {
-  const said = "[[ ## reasoning ## ]]\nThe tool says so.\n\n[[ ## answer ## ]]\nRainy.\n\n[[ ## completed ## ]]";
+  const said =
+    "[[ ## reasoning ## ]]\nThe tool says so.\n\n[[ ## answer ## ]]\nRainy.\n\n[[ ## completed ## ]]";
   const lm = span("2", "1", "LM.__call__", {
     "openinference.span.kind": "LLM",
     "output.value": JSON.stringify([said]),
