@@ -102,6 +102,52 @@ test("a trace says which convention it is written in, is read at a click, and sh
   assert.deepEqual(complaints, []);
 });
 
+test("of several model calls the last one is read, and another one at a click", async () => {
+  const agent = await newAgent();
+  const call = (name: string, from: number, question: string, answer: string) =>
+    span(name, "POST /chat", [from, from + 100], {
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-4o-mini",
+        "gen_ai.input.messages": [{ role: "user", content: question }],
+        "gen_ai.output.messages": [{ role: "assistant", content: answer }],
+      },
+    });
+  const id = await storeSpans(agent, [
+    span("POST /chat", null, [0, 900]),
+    call("answer", 10, "Where is my parcel?", "It is in Lyon."),
+    call("title", 200, "Give this conversation a title.", "Lost parcel"),
+  ]);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("heading", { level: 1, name: "Give this conversation a title." }).waitFor();
+  await page.getByText("2 model calls with different inputs; the last one was read").waitFor();
+  await shoot(page, "several-calls-1-offer");
+  await page.getByRole("button", { name: "answer", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Where is my parcel?" }).waitFor();
+  await eventually(async () => assert.equal(await page.getByText("model calls with different").count(), 0));
+  await shoot(page, "several-calls-2-read");
+  const { readFrom } = await browser.service.client.read(`/api/agents/${agent.id}`);
+  assert.deepEqual(readFrom, { spanName: "answer" });
+  assert.deepEqual(complaints, []);
+});
+
+test("noise is kept, and listed only when a filter asks for it", async () => {
+  const agent = await newAgent();
+  await storeSpans(agent, [span("GET /healthz", null, [0, 5], { attributes: { "url.path": "/healthz" } })]);
+  await storeSpans(agent, spans, {}, crypto.randomUUID());
+  const { page } = await open();
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/traces`);
+  await page.getByText("What is the weather in Paris?").first().waitFor();
+  assert.equal(await page.getByText("GET /healthz").count(), 0);
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/traces?noise=true`);
+  await page.getByText("GET /healthz").first().waitFor();
+  await shoot(page, "noise-shown");
+  await page.getByText("GET /healthz").first().click();
+  await page.getByText(/health check/i).first().waitFor();
+  await shoot(page, "noise-trace");
+});
+
 test("a trace without messages names the setting that switches them on, on its page and on Get started", async () => {
   const agent = await newAgent();
   const chat = {
