@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
-import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
+import type { Noise, Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { momentText, numberText } from "../../format.ts";
 import { MessagesInLogs } from "../../forms/MessagesInLogs.tsx";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
@@ -28,6 +28,7 @@ export function CodedNotice({ code, trace, evaluating, isOffered }: CodedProps) 
   const { projectId } = route.useParams();
   const hasJudge = useHasJudge(projectId);
   if (code === "routing_unavailable" && !hasJudge) return <NoJudgeNotice projectId={projectId} />;
+  if (code === "several_model_calls") return <SeveralCalls trace={trace} />;
   if (code === "judged_earlier_revision" && trace.kind === "test_run" && !evaluating) {
     return <ChangedInRun trace={trace} isOffered={isOffered} />;
   }
@@ -63,8 +64,17 @@ function NoJudgeNotice({ projectId }: { projectId: string }) {
   );
 }
 
+const noiseTexts: Record<Noise, string> = {
+  mcp_client: "An MCP client connected or listed tools, and nothing else happened",
+  health_check: "Only health checks happened",
+  expression: "A workflow tool computed expressions, and nothing else happened",
+};
+
 /** A new notice code does not compile until it has its text here. */
-const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean) => ReactNode> = {
+const noticeTexts: Record<
+  Exclude<NoticeCode, "several_model_calls">,
+  (trace: TraceOutline, evaluating: boolean) => ReactNode
+> = {
   no_user_input: ({ path, conventions }) => (
     <>
       <b>No user input was available</b>, so “Run when relevant” tests did not run. Send{" "}
@@ -72,11 +82,10 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
       {path === "otlp" && <MessagesInLogs hasConventions={conventions.length > 0} />}
     </>
   ),
-  several_model_calls: trace => <SeveralCalls trace={trace} />,
-  noise: () => (
+  noise: ({ noise }) => (
     <>
-      <b>Not listed and never evaluated:</b> this trace holds only an MCP client’s own spans, health checks or
-      expressions of a workflow tool. A later batch with anything else changes that.
+      <b>Noise, not evaluated:</b> {noise ? noiseTexts[noise] : "No agent did anything"} in this trace. Lists
+      show it only if a filter asks for it. Other spans that arrive later change that.
     </>
   ),
   routing_unavailable: () => (

@@ -1,13 +1,13 @@
 // Says which of several model calls input and reply were read from, and reads them from another in one click.
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Failure } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { updateAgent } from "../../mutations/agents.ts";
 import { agentQuery } from "../../queries/agents.ts";
 import { Button } from "../../ui/Button.tsx";
-import { FailureNotice } from "../../ui/Notice.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
 export function SeveralCalls({ trace: { agentId, severalModelCalls } }: { trace: TraceOutline }) {
@@ -24,15 +24,17 @@ export function SeveralCalls({ trace: { agentId, severalModelCalls } }: { trace:
     await queries.invalidateQueries({ queryKey: ["traces"] });
   };
   return (
-    <>
+    <Notice tone="info">
       <b>{numberText(calls)} model calls with different inputs; the last one was read</b> (“{read}”). Read
-      input and reply of this agent’s traces from:{" "}
+      input and reply of this agent’s traces from{" "}
       {spanNames.map(name => (
-        <Button key={name} small onClick={() => void choose(name)}>
-          {name}
-        </Button>
+        <Fragment key={name}>
+          <Button small onClick={() => void choose(name)}>
+            {name}
+          </Button>{" "}
+        </Fragment>
       ))}
       <FailureNotice failure={failure} />
-    </>
+    </Notice>
   );
 }

@@ -41,7 +41,7 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
           <b>Evaluation error.</b> {run.error}
         </Notice>
       )}
-      {!run && <NotEvaluated trace={trace} />}
+      {!run && trace.noise === null && <NotEvaluated trace={trace} />}
       {isSkipped && <SkippedChecks trace={trace} run={judged} />}
       {trace.readable.length > 0 && <ReadIt trace={trace} />}
       {trace.contentSwitches.length > 0 && (

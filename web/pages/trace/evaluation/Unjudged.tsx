@@ -136,6 +136,16 @@ export function NotEvaluated() {
       </div>
     );
   }
+  if (trace.noise !== null) {
+    return (
+      <div className="stack-tight">
+        <div>
+          <Badge word={runStates.none} />
+        </div>
+        <p>Noise is never evaluated.</p>
+      </div>
+    );
+  }
   const able = tests.filter(({ why }) => why === "not_evaluated");
   const count = (wanted: string) => tests.filter(({ why }) => why === wanted).length;
   const kinds = [
