@@ -64,7 +64,7 @@ export function derive(
   ];
   const several =
     depth === "all" && !trace.readFrom && !ruled
-      ? severalModelCalls(reading, { userInput, responseText })
+      ? severalModelCalls(spans, reading, { userInput, responseText })
       : null;
   const otherConvention =
     depth === "all"

@@ -6,6 +6,7 @@ import type { TraceReading } from "../conventions/read-trace.ts";
 import { attributeOf } from "../span/conversation.ts";
 import type { ReadMessage } from "../span/message-parts.ts";
 import type { ReadSpan, Sourced } from "../span/reading.ts";
+import { readDocumented } from "../span/table.ts";
 
 type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
 
@@ -32,12 +33,14 @@ export function namedConversation(
   };
 }
 
-/** Null unless both texts are of a call of a model, and others were asked something else. */
+/** Null unless both texts are of a call of a model, and others were asked something else. `reading`: null if no convention reads any. */
 export function severalModelCalls(
+  spans: Span[],
   reading: TraceReading | null,
   { userInput, responseText }: Pick<Conversation, "userInput" | "responseText">,
 ): SeveralModelCalls | null {
-  const models = reading?.spans.filter(({ role }) => role === "model") ?? [];
+  const reads = reading?.spans ?? spans.flatMap((span, at) => readDocumented(span, at) ?? []);
+  const models = reads.filter(({ role }) => role === "model");
   if (models.length < 2 || !userInput || !responseText) return null;
   const read = models.find(({ span }) => span.span_id === userInput.spanId);
   if (!read || !models.some(({ span }) => span.span_id === responseText.spanId)) return null;
