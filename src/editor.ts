@@ -46,7 +46,7 @@ export type DryRun = {
   revision: number;
   result: Omit<Result, "testId">;
   /** Whether the test would run on the trace if it were active; null unless requested. */
-  applicability: Pick<Applicability, "applied" | "why" | "reason" | "redactions" | "suspicious"> | null;
+  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
 };
 
 export type DraftAssertionRequest = { traceId: string; spanId: string } & Pick<
@@ -196,13 +196,11 @@ async function applicabilityOf(
   const question = routingQuestion(view, [active]);
   const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
   const [one] = applicability(derived, [active], answer, content).tests;
-  const withheld = answer?.code === "ok" ? answer.withheld?.rules : undefined;
-  const { applied, why, reason, redactions, suspicious } = view.copies.markedReason(one!, test, withheld);
+  const { applied, why, reason, suspicious } = one!;
   return {
     applied,
     why,
     ...(reason === undefined ? {} : { reason }),
-    ...(redactions === undefined ? {} : { redactions }),
     ...(suspicious === undefined ? {} : { suspicious }),
   };
 }

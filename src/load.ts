@@ -3,26 +3,24 @@
 import type { HeapSemaphore, Taken } from "./load/heap-semaphore.ts";
 import { type ReadBy, readByOf, sameReadBy } from "./model/agent/read-by.ts";
 import { ValueAllowance } from "./model/json-text.ts";
+import { rulesOf } from "./model/redaction.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { SentMessage } from "./model/run/launch.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
-import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
+import type { Attributes, Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
 import { tellOfWork } from "./model/work.ts";
 import { readTraceBy } from "./reading/conventions/read-by.ts";
 import type { TraceReading } from "./reading/conventions/read-trace.ts";
 import { translateSpans } from "./reading/conventions/translate.ts";
-import { columnsOf, rulesOf } from "./reading/derived/columns.ts";
+import { columnsOf } from "./reading/derived/columns.ts";
 import { derive } from "./reading/derived/derive.ts";
 import { withSentMessage } from "./reading/derived/sent-message.ts";
-import { mayBeRedacted } from "./reading/derived/text-redactions.ts";
-import { markTrace } from "./reading/marks.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
 import type { Derivation } from "./store/traces/stale.ts";
 import type { Owners } from "./threads/fair-queue.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
-import { readRedactions } from "./wire/redactions.ts";
 
 export type LoadedTrace = ReadBy & {
   traceId: string;
@@ -203,7 +201,7 @@ export async function openOne(
 
 export type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
 
-type ScannedBatch = { spans: Scanned; resource: ScannedResource | null; redactions: Buffer | null };
+type ScannedBatch = { spans: Scanned; resource: ScannedResource | null };
 type ScannedResource = Scanned & { value?: Attributes };
 
 // Batches loaded together share the buffer of their resource, which is read once for all of them: it may be as large as
@@ -216,10 +214,9 @@ function scanResource(resource: NonNullable<StoredBatch["resource"]>): ScannedRe
   return scanned;
 }
 
-export function readStored({ spans, resource, redactions }: ScannedBatch): Batch {
+export function readStored({ spans, resource }: ScannedBatch): Batch {
   if (resource) resource.value ??= readResource(resource);
-  const batch = readBatch(spans, resource?.value);
-  return redactions ? { ...batch, redactions: readRedactions(redactions).redactions } : batch;
+  return readBatch(spans, resource?.value);
 }
 
 /** Checks the size before anything is parsed. Throws PAYLOAD_TOO_LARGE. */
@@ -228,12 +225,7 @@ export function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaph
   let bytes = 0;
   let elements = 0;
   for (const batch of batches) {
-    const { redactions } = batch;
-    const one = {
-      spans: scan(batch.spans),
-      resource: batch.resource && scanResource(batch.resource),
-      redactions,
-    };
+    const one = { spans: scan(batch.spans), resource: batch.resource && scanResource(batch.resource) };
     for (const part of [one.spans, one.resource]) {
       bytes += part?.text.length ?? 0;
       elements += part?.elements ?? 0;
@@ -264,27 +256,6 @@ export function readAgain(loaded: LoadedTrace, readBy: ReadBy): LoadedTrace {
   return { ...loaded, ...values, ...by };
 }
 
-/** The trace, read once more with marks around its redacted places. */
-export type MarkedTrace = Pick<LoadedTrace, "read" | "derived">;
-
-/** Null if nothing in its spans was redacted, or the trace is too large to be read twice. */
-export function readMarked(loaded: LoadedTrace): MarkedTrace | null {
-  if (loaded.heapBytes > markedHeapMax) return null;
-  const marked = markTrace(loaded.trace);
-  return marked && read(marked, loaded, loaded.sent);
-}
-
-/** What checks copy of the trace is marked by. */
-export function twinOf(loaded: LoadedTrace): () => { spans: Span[]; derived: Derived } | null {
-  return () => {
-    const marked = readMarked(loaded);
-    return marked && { spans: marked.read.spans, derived: marked.derived };
-  };
-}
-
-/** It was not reserved; traces are usually a hundredth of it. */
-const markedHeapMax = 32 * 1024 * 1024;
-
 function read(stored: MergedTrace, by: ReadBy, sent: SentMessage | null) {
   const allowance = new ValueAllowance();
   const { trace, reading } = readTraceBy(stored, by, allowance);
@@ -298,12 +269,7 @@ function read(stored: MergedTrace, by: ReadBy, sent: SentMessage | null) {
 /** What the columns of its row should be. */
 export function derivationOf(loaded: LoadedTrace): Derivation {
   const { traceId, revision, derived, trace } = loaded;
-  const rules = rulesOf(trace.redactions);
-  const columns = columnsOf(
-    derived,
-    rules,
-    mayBeRedacted(rules, derived) ? readMarked(loaded)?.derived : null,
-  );
+  const columns = columnsOf(derived, rulesOf(trace.redactions));
   return { traceId, revision, columns, readBy: readByOf(loaded) };
 }
 

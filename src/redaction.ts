@@ -1,17 +1,11 @@
 // Redaction: finds emails, phone numbers, secrets and a project's own patterns in traces, before anything is stored.
-import {
-  activeBuiltIn,
-  type Redacted,
-  type RedactedText,
-  type Redaction,
-  type RedactionRules,
-} from "./model/redaction.ts";
-import type { Attributes, Batch, LogRecord } from "./model/trace/trace.ts";
+import { activeBuiltIn, noCounts, type RedactionRules, type RuleCounts } from "./model/redaction.ts";
+import type { Attributes, Batch } from "./model/trace/trace.ts";
 import { type IdNames, idKeysOf } from "./redaction/ids.ts";
 import { OwnRules } from "./redaction/own-rules.ts";
-import { TextRedaction } from "./redaction/text.ts";
-import { redactAttributes, redactBatch, redactRecords } from "./redaction/traces.ts";
-import { type Engine, Walk } from "./redaction/walk.ts";
+import { type KnownRules, type RedactedText, TextRedaction } from "./redaction/text.ts";
+import { redactBatch, redactResource } from "./redaction/traces.ts";
+import { type Engine, type FoundValues, Walk } from "./redaction/walk.ts";
 import { Work, workMax } from "./redaction/work.ts";
 
 export type RedactionOptions = {
@@ -19,28 +13,29 @@ export type RedactionOptions = {
   work?: Work;
   /** Further attributes that are read as ids, such as those of an agent's own rules. */
   ids?: IdNames;
+  /** The rules that redacted something in it before: their placeholders stay. Any other that is found came with a text. */
+  known?: KnownRules;
+  onFound?: (found: FoundValues) => void;
 };
+
+/** `value`: the same if nothing in it changes, else a copy that shares what did not. */
+export type Redacted<T> = { value: T; counts: RuleCounts };
 
 /** Changes nothing that it is given. Never throws on any content. */
 export type Redactor = {
   /** The names of its rules: built-in ones, then own ones, as far as they are active. */
   names: readonly string[];
   batch(batch: Batch, options?: RedactionOptions): Redacted<Batch>;
-  records(spanId: string, records: LogRecord[], options?: RedactionOptions): Redacted<LogRecord[]>;
-  attributes(
-    attributes: Attributes,
-    at: Pick<Redaction, "spanId" | "in">,
-    options?: RedactionOptions,
-  ): Redacted<Attributes>;
-  text(text: string, options?: Pick<RedactionOptions, "work">): RedactedText;
+  resource(resource: Attributes, options?: RedactionOptions): Redacted<Attributes>;
+  text(text: string, options?: Pick<RedactionOptions, "work" | "known">): RedactedText;
   /** For the parts of one batch. */
   search(options?: RedactionOptions): Search;
 };
 
 /**
- * Whether nothing in a part of a batch would be redacted, in any order of the parts. If that is true of all attributes (of
+ * Whether nothing in a part of a batch would change, in any order of the parts. If that is true of all attributes (of
  * spans, scopes, events, links and the resource, but for the service's name), messages of statuses and states of traces,
- * `batch` finds nothing, with the same options.
+ * `batch` changes nothing, with the same options.
  */
 export type Search = {
   isCleanAttribute(key: string, value: unknown): boolean;
@@ -65,34 +60,32 @@ export function openRedactor(
   if (builtIn.length + rules.rules.length + rules.pseudonyms.length === 0) return undefined;
   const texts = new TextRedaction(builtIn, new OwnRules(rules.rules));
   const ids = idKeysOf(rules.pseudonyms);
-  const engine = (options: RedactionOptions = {}) => ({
-    texts,
-    pseudonymOf,
-    ids: options.ids ? idKeysOf(rules.pseudonyms, options.ids) : ids,
-    work: options.work ?? new Work(workMax),
+  const engine = ({ work, ids: more, known = noRules, onFound }: RedactionOptions = {}): Engine => ({
+    ...{ texts, pseudonymOf, known, onFound },
+    ids: more ? idKeysOf(rules.pseudonyms, more) : ids,
+    work: work ?? new Work(workMax),
+    counts: noCounts(),
   });
+  const by = <T>(redact: (engine: Engine) => T, options?: RedactionOptions): Redacted<T> => {
+    const own = engine(options);
+    return { value: redact(own), counts: own.counts };
+  };
   return {
     names: texts.names,
-    batch: (batch, options) => redactBatch(batch, engine(options)),
-    records: (spanId, records, options) => redactRecords(spanId, records, engine(options)),
-    attributes: (attributes, at, options) => redactAttributes(attributes, at, engine(options)),
-    text: (text, options) => texts.redact(text, options?.work ?? new Work(workMax)),
+    batch: (batch, options) => by(own => redactBatch(batch, own), options),
+    resource: (resource, options) => by(own => redactResource(resource, null, own), options),
+    text: (text, { work = new Work(workMax), known } = {}) => texts.redact(text, work, "", known),
     search: options => searchBy({ ...engine(options), pseudonymOf: () => "" }),
   };
 }
 
+const noRules: KnownRules = new Set();
+
 function searchBy(engine: Engine): Search {
-  const found: Redaction[] = [];
-  const walk = new Walk(engine, null, "attributes", found);
+  const walk = new Walk(engine, null, "attributes");
   return {
-    isCleanAttribute(key, value) {
-      walk.attribute(value, key, key);
-      return found.length === 0;
-    },
+    isCleanAttribute: (key, value) => walk.attribute(value, key, key) === value,
     isSeenClean: (key, bytes, from, to) => walk.isSeenClean(key, bytes, from, to),
-    isCleanText(text) {
-      walk.text(text, "", "");
-      return found.length === 0;
-    },
+    isCleanText: text => walk.text(text, "", "") === text,
   };
 }

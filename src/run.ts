@@ -9,7 +9,7 @@ import { TraceView } from "./evaluate/trace-view.ts";
 import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { openInTurns } from "./load/in-turns.ts";
-import { type LoadedTrace, readAgain, type TraceOutcome, twinOf } from "./load.ts";
+import { type LoadedTrace, readAgain, type TraceOutcome } from "./load.ts";
 import { readByOf } from "./model/agent/read-by.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
@@ -253,7 +253,7 @@ export function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now:
 }
 
 export function viewOf(loaded: LoadedTrace): TraceView {
-  return new TraceView(loaded.read, loaded.derived, undefined, [], twinOf(loaded));
+  return new TraceView(loaded.read, loaded.derived);
 }
 
 /** A trace as its checks see it. They share the view, and its budget, in all rounds. */

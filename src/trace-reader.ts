@@ -2,7 +2,7 @@
 
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
-import { derivationOf, holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
+import { derivationOf, holdTraces, type LoadedTrace, withTrace } from "./load.ts";
 import { type ReadBy, readByOf } from "./model/agent/read-by.ts";
 import type { LabelQuestion } from "./model/judge/label.ts";
 import { storable } from "./model/trace/storable.ts";
@@ -10,15 +10,12 @@ import type { TracePath } from "./model/trace/trace.ts";
 import { transcribe } from "./reading/conversation/transcript.ts";
 import { showConversation } from "./reading/conversation/view.ts";
 import { type Preview, previewOf } from "./reading/derived/report.ts";
-import type { TextRedactions } from "./reading/derived/text-redactions.ts";
 import type { PricesOfDay } from "./reading/derived/usage.ts";
-import { markSpan, redactionsIn } from "./reading/marks.ts";
 import { finishReasonsIn } from "./reading/span/finish-reasons.ts";
 import { errorOf } from "./reading/span/span-error.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
 import { type Derivation, updateColumns } from "./store/traces/stale.ts";
-import type { CallRedactions, CallsAbout } from "./trace-reader/call-redactions.ts";
 import { type QuestionAsked, questionIn } from "./trace-reader/label-question.ts";
 import {
   cutSpan,
@@ -26,13 +23,11 @@ import {
   type OutlinePart,
   outlineOf,
   rawOf,
-  redactionsOfSpan,
   shortPreview,
-  shortTextMax,
   type WholePart,
   wholeOf,
 } from "./trace-reader/parts.ts";
-import { redactionsOf, type TurnPart, turnOf } from "./trace-reader/turn.ts";
+import { type TurnPart, turnOf } from "./trace-reader/turn.ts";
 
 /** A trace at a revision, read by what its agent chose, as a key. `bytes`: JSON in its batches. */
 export type TraceVersion = TraceSize;
@@ -42,8 +37,6 @@ type ReadByChange = { [Part in keyof ReadBy]?: ReadBy[Part] | undefined };
 /** Reads traces, and searches their spans. */
 export type TraceReader = TraceParts & {
   search(request: SpanSearch, signal?: AbortSignal): Promise<SpansFound>;
-  /** `bytes`: of the traces. Undefined if one was deleted. Throws PAYLOAD_TOO_LARGE. */
-  redactionsOfCalls(request: CallsAbout & { bytes: number }): Promise<CallRedactions[] | undefined>;
   /** Brings what lists show of the agent's latest traces up to date. */
   refresh(agentId: string): Promise<void>;
 };
@@ -58,9 +51,7 @@ export type TraceParts = {
     read: boolean;
   }): Promise<Uint8Array | undefined>;
   /** What these rules and conventions would give, each by default those of the agent; with texts as in lists. */
-  preview(
-    request: { traceId: string } & ReadByChange,
-  ): Promise<(Preview & ReadBy & TextRedactions) | undefined>;
+  preview(request: { traceId: string } & ReadByChange): Promise<(Preview & ReadBy) | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
   /** The trace as a turn of its conversation. */
@@ -100,14 +91,10 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const { traceId, revision } = loaded;
       const asRead = loaded.read.spans.find(({ span_id }) => span_id === spanId) ?? found;
       const said = { error: errorOf(found), finishReasons: finishReasonsIn(asRead).map(storable) };
-      const redactions = redactionsOfSpan(loaded.trace, spanId);
-      const twin = said.error === null ? null : errorOf(markSpan(found, redactions));
       return jsonOf({
         traceId,
         revision,
         ...said,
-        redactions,
-        errorRedactions: said.error === null ? [] : redactionsIn(said.error, twin),
         ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)),
       });
     },
@@ -115,22 +102,14 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const loaded = await load(version);
       if (!loaded) return undefined;
       const { traceId, revision, read } = loaded;
-      const marked = readMarked(loaded);
-      const transcripts = [transcribe(read.spans), marked && transcribe(marked.read.spans)] as const;
-      return jsonOf({ traceId, revision, ...showConversation(transcripts[0], read.spans, transcripts[1]) });
+      return jsonOf({ traceId, revision, ...showConversation(transcribe(read.spans), read.spans) });
     },
     async preview({ version, ...change }) {
       const loaded = await load(version);
       if (!loaded) return undefined;
       const { conventions = loaded.conventions, conventionRules = loaded.conventionRules } = change;
       const by = { ...readByOf(loaded), conventions, conventionRules };
-      const redacted = redactionsOf(readAgain(loaded, by), shortTextMax);
-      return {
-        ...by,
-        ...shortPreview(previewOf(loaded.trace, by)),
-        userInputRedactions: redacted.userInput,
-        responseTextRedactions: redacted.responseText,
-      };
+      return { ...by, ...shortPreview(previewOf(loaded.trace, by)) };
     },
     async turn({ version }) {
       const loaded = await load(version);

@@ -1,6 +1,5 @@
 // Reads Markdown into a fixed set of elements. Raw HTML, images and unsafe links stay text, so nothing in it can act.
 import { lexer, type Token, type Tokens } from "marked";
-import { urlWithoutMarks } from "./redaction-marks.ts";
 
 export type Inline =
   | { kind: "text"; text: string }
@@ -110,7 +109,7 @@ function inlineOf(token: Token, depth: number): Inline[] {
       return [{ kind: token.type, children: inlines((token as Tokens.Strong).tokens, depth) }];
     case "link": {
       const { href, tokens } = token as Tokens.Link;
-      const url = safeUrl(urlWithoutMarks(href));
+      const url = safeUrl(href);
       if (!url) return [{ kind: "text", text: token.raw }];
       return [{ kind: "link", href: url.href, target: targetOf(url), children: inlines(tokens, depth) }];
     }

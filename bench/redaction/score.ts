@@ -33,12 +33,13 @@ export function scoresOf(set: readonly Labeled[]): Scores {
 }
 
 function judged(redactor: Redactor, { text, value, rule }: Labeled) {
-  const { text: stored, found } = redactor.text(text);
-  const counts = found.map(one => [one.rule, one.places.length] as const);
+  const found = redactor.text(text);
+  const { text: stored } = found;
+  const counts = Object.entries(found.counts);
   const at = text.indexOf(value);
   const rest = [text.slice(0, at), text.slice(at + value.length)];
   // The value alone is replaced if the text around it is still there.
-  const isExact = found.length > 0 && stored.startsWith(rest[0]!) && stored.endsWith(rest[1]!);
+  const isExact = counts.length > 0 && stored.startsWith(rest[0]!) && stored.endsWith(rest[1]!);
   const isFound =
     rule !== null &&
     counts.some(([name]) => name === rule) &&

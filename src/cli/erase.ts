@@ -3,12 +3,10 @@
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { tracesOf } from "../model/erasure.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
 import { CliError, type Client, openClient } from "./client.ts";
 import { findProject } from "./find.ts";
 import { nonEmpty, readCount, requireToken, serviceUrl } from "./options.ts";
 import { print, printJson, say } from "./print.ts";
-import { redactedInWords } from "./redacted-text.ts";
 import { oneLine } from "./report.ts";
 
 type EraseOptions = {
@@ -46,7 +44,6 @@ type Erasure = {
     in: string;
     path: string;
     excerpt: string;
-    redactions?: PlacesOfRule[];
   }[];
   tests: (Place & { draftedFrom: string | null })[];
   notes: { id: string; testName: string; traceId: string; excerpt: string }[];
@@ -174,10 +171,9 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
   return [
     `${tracesOf(matched)} ${matched === 1 ? "matches" : "match"}.`,
     ...(error ? [error] : []),
-    ...matches.map(match => {
-      const excerpt = redactedInWords(match.excerpt, match.redactions);
-      return `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${excerpt}`)}`;
-    }),
+    ...matches.map(
+      match => `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${match.excerpt}`)}`,
+    ),
     ...(matches.length > 0 && rest > 0 ? [`    … and ${rest} more`] : []),
     ...held("Tests that have it (--edit-tests):", tests.map(labeledTest)),
     ...held(

@@ -7,7 +7,6 @@ import { type PassRate, passRateOf } from "../model/run/pass-rate.ts";
 import { checkedText } from "../model/run/reason-text.ts";
 import type { Check, RunState } from "../model/run/run.ts";
 import { printable } from "./print.ts";
-import { redactedInWords } from "./redacted-text.ts";
 
 /** A run as the API answers it, with its turns and checks. */
 export type ReportedRun = {
@@ -34,7 +33,7 @@ export type ReportedRun = {
   notices: string[];
   /** How long traces were waited for after the replies. */
   waitedMs: number | null;
-  turns: Pick<RunTurn, "turn" | "error" | "errorRedactions">[];
+  turns: Pick<RunTurn, "turn" | "error">[];
   /** With the descriptions of their assertions. Not read, like the turns, of runs whose checks all passed. */
   checks: (Check & { description?: string })[];
 };
@@ -232,16 +231,15 @@ export function reasonsOf(run: ReportedRun): string[] {
   if (state === "error") return [oneLine(error ?? "The run ended without a result.")];
   if (state !== "completed") return ["The run did not finish."];
   if (verdict === "passed") return checks.filter(isUnjudged).map(lineOf);
-  const broken = turns.flatMap(({ turn, error: ended, errorRedactions }) =>
-    ended ? [oneLine(`turn ${turn}, ${ended.code}: ${redactedInWords(ended.reason, errorRedactions)}`)] : [],
+  const broken = turns.flatMap(({ turn, error: ended }) =>
+    ended ? [oneLine(`turn ${turn}, ${ended.code}: ${ended.reason}`)] : [],
   );
   const open = checks.filter(({ outcome }) => outcome !== "passed").map(lineOf);
   return [...broken, ...open];
 }
 
 function lineOf(check: ReportedRun["checks"][number]): string {
-  const inReason = check.redactions?.filter(({ path }) => path === "reason");
-  return oneLine(`${titleOf(check)}, ${check.outcome}: ${redactedInWords(check.reason, inReason)}`);
+  return oneLine(`${titleOf(check)}, ${check.outcome}: ${check.reason}`);
 }
 
 /** "semantic a1 (Greets by name)". */

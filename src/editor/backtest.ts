@@ -7,9 +7,8 @@ import type { CallUsage, JudgeOf } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { type BacktestUsage, comparedResult, type TriedTrace } from "../model/run/backtest.ts";
 import { areFullyEvaluated } from "../model/run/fully-evaluated.ts";
-import type { Outcome } from "../model/run/outcome.ts";
 import { reasonText } from "../model/run/reason-text.ts";
-import type { RedactedCopy, Result } from "../model/run/run.ts";
+import type { Result } from "../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Askable, evaluateOne } from "../run.ts";
@@ -194,29 +193,18 @@ async function tryTrace(
   const { accountId, agentId, revision, conventions, conventionRules } = loaded;
   const of = { revision, readBy: { conventions, conventionRules } };
   if (!applied) {
-    const withheld = routing?.code === "ok" ? routing.withheld?.rules : undefined;
-    const told = (after: Outcome | null, text: string) => {
-      const { redactions } = view.copies.markedReason<Told>({ reason: text }, test, withheld);
-      return { after, reason: text, ...inReason(redactions), check: null };
-    };
     if (why === "scenario_no_match") {
-      const skipped = told("skipped", reasonText({ code: "scenario_no_match", data: { comment: reason } }));
-      return { ...skipped, compared: comparedResult({ outcome: "skipped", checks: [] }, scenario, of) };
+      const compared = comparedResult({ outcome: "skipped", checks: [] }, scenario, of);
+      const told = reasonText({ code: "scenario_no_match", data: { comment: reason } });
+      return { after: "skipped", reason: told, check: null, compared };
     }
     const text =
       why === "no_user_input" ? "The trace has no user input to match the scenario against." : reason;
-    return told(null, text || "The judge could not match the scenario.");
+    return { after: null, reason: text || "The judge could not match the scenario.", check: null };
   }
   const { result } = await evaluateOne({ judge, sandbox }, { accountId, agentId, view }, test, signal);
   const compared = result.fullyEvaluated && { compared: comparedResult(result, scenario, of) };
   return { ...summaryOf(result), ...compared };
-}
-
-type Told = { reason: string; redactions?: RedactedCopy[] };
-
-function inReason(redactions: RedactedCopy[] = []): Pick<TriedTrace, "redactions"> {
-  const found = redactions.filter(({ path }) => path === "reason").map(({ path: _, ...places }) => places);
-  return found.length > 0 ? { redactions: found } : {};
 }
 
 /** A check that was not judged could still fail, so anything but a failure is no outcome. */
@@ -227,7 +215,6 @@ function summaryOf({ outcome, reason, checks }: Result): Omit<TriedTrace, "trace
   return {
     after: unjudged ? null : outcome,
     reason: decisive?.reason ?? reason,
-    ...inReason(decisive?.redactions),
     check: decisive ? { id: decisive.id, type: decisive.type } : null,
   };
 }

@@ -1,7 +1,7 @@
 // Drafts a test case, or one assertion, from a trace. What went right must pass on it; what failed must fail.
 
 import { TraceView } from "../evaluate/trace-view.ts";
-import { type LoadedTrace, twinOf } from "../load.ts";
+import type { LoadedTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { Result } from "../model/run/run.ts";
 import type { Assertion, AssertionDraft, AssertionInput } from "../model/test-case/assertion.ts";
@@ -100,7 +100,7 @@ async function latestResults(db: Database, traceId: string): Promise<Result[]> {
 
 export function viewOf(loaded: LoadedTrace): ViewedTrace {
   const { accountId, agentId, read, derived } = loaded;
-  return { accountId, agentId, view: new TraceView(read, derived, undefined, [], twinOf(loaded)) };
+  return { accountId, agentId, view: new TraceView(read, derived) };
 }
 
 /** The first alternative that is valid and passes on this trace. */

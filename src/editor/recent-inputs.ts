@@ -2,11 +2,9 @@
 
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { withTrace } from "../load.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
 import { isWhole } from "../model/trace/storable.ts";
-import { readTextRedactions } from "../reading/derived/text-redactions.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type LatestInput, listInputsOfTraces, listLatestInputs } from "../store/traces/read.ts";
@@ -20,13 +18,7 @@ export type RecentInputs = {
 };
 
 /** `traceId`: the latest of the `traces` traces with this input. */
-export type RecentInput = {
-  traceId: string;
-  input: string;
-  /** What privacy rules changed in the part of it that lists show. */
-  redactions: PlacesOfRule[];
-  traces: number;
-};
+export type RecentInput = { traceId: string; input: string; traces: number };
 
 const bytesMax = 32 * 1024 * 1024;
 const readMs = 2_000;
@@ -47,12 +39,7 @@ export async function readRecentInputs(
     else {
       const same = distinct.get(normalize(input));
       if (same) same.traces++;
-      else {
-        const { userInputRedactions: redactions } = readTextRedactions(
-          row.derived ? row.textRedactions : null,
-        );
-        distinct.set(normalize(input), { traceId: row.id, input, redactions, traces: 1 });
-      }
+      else distinct.set(normalize(input), { traceId: row.id, input, traces: 1 });
     }
   }
   return { ...found, inputs: [...distinct.values()] };

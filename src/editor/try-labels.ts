@@ -4,7 +4,6 @@ import type { JudgeConnection } from "../model/judge/call.ts";
 import type { Judge, JudgeOf } from "../model/judge/judge.ts";
 import { agrees, type JudgedAnswer, judgedCheck, type LabelAnswer } from "../model/judge/label.ts";
 import type { Unanswered } from "../model/judge/outcome.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
@@ -30,7 +29,6 @@ export type TriedLabel = {
   testId: string;
   testName: string;
   userInput: string | null;
-  userInputRedactions: PlacesOfRule[];
   traceId: string;
   runId: string;
   checkId: string | null;
@@ -135,11 +133,10 @@ function isUnavailable({ code, detail }: Unanswered): boolean {
 }
 
 function triedLabel(label: LabelWithQuestion, given: JudgedAnswer | Unanswered): TriedLabel {
-  const { id, agentId, testId, testName, traceId, runId, checkId, judged, answer } = label;
-  const { userInput, userInputRedactions } = label;
+  const { id, agentId, testId, testName, userInput, traceId, runId, checkId, judged, answer } = label;
   const now = typeof given === "string" ? given : null;
   return {
-    ...{ id, agentId, testId, testName, userInput, userInputRedactions, traceId, runId, checkId },
+    ...{ id, agentId, testId, testName, userInput, traceId, runId, checkId },
     ...{ judged, answer, now },
     reason: typeof given === "string" ? null : reasonText(given.detail),
     changed: now !== null && agrees(now, answer) !== agrees(judged, answer),

@@ -2,8 +2,9 @@
 
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { withTrace } from "../load.ts";
-import { activeBuiltIn, type Redaction, type RedactionRules } from "../model/redaction.ts";
+import { activeBuiltIn, type RedactionRules, rulesOf } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
+import type { FoundValues } from "../redaction/walk.ts";
 import { Work, workMax } from "../redaction/work.ts";
 import { openRedactor } from "../redaction.ts";
 import type { Clock } from "../remote/clock.ts";
@@ -22,7 +23,7 @@ export type RedactionTrial = {
     rule: string;
     values: number;
     traces: number;
-    examples: ({ traceId: string; agentId: string } & Pick<Redaction, "spanId" | "in" | "path">)[];
+    examples: ({ traceId: string; agentId: string } & Pick<FoundValues, "spanId" | "in" | "path">)[];
   }[];
 };
 
@@ -50,9 +51,12 @@ export async function tryRedaction(
       continue;
     }
     bytesLeft -= bytes;
-    const redactions = await withTrace(db, id, heap, ({ trace }) =>
-      redactor ? redactionsOf(trace.spans, redactor.batch(trace, { work }).redactions, redactor, work) : [],
-    ).catch((error: unknown) => {
+    const redactions = await withTrace(db, id, heap, ({ trace }) => {
+      const all: FoundValues[] = [];
+      const known = new Set(rulesOf(trace.redactions));
+      redactor?.batch(trace, { work, known, onFound: found => all.push(found) });
+      return all;
+    }).catch((error: unknown) => {
       if (error instanceof Refusal) return undefined;
       throw error;
     });
@@ -62,41 +66,26 @@ export async function tryRedaction(
     }
     trial.traces++;
     if (redactions.length > 0) trial.changed++;
-    trial.values += count(found, redactions, { traceId: id, agentId });
+    trial.values += add(found, redactions, { traceId: id, agentId });
   }
   return { ...trial, rules: [...found.values()] };
 }
 
-/** With those in the log records of the spans. */
-function redactionsOf(
-  spans: { span_id: string; log_records?: Parameters<Records>[1] }[],
-  redactions: Redaction[],
-  redactor: NonNullable<ReturnType<typeof openRedactor>>,
-  work: Work,
-): Redaction[] {
-  const logged = spans.flatMap(({ span_id, log_records }) =>
-    log_records ? redactor.records(span_id, log_records, { work }).redactions : [],
-  );
-  return [...redactions, ...logged];
-}
-
-type Records = NonNullable<ReturnType<typeof openRedactor>>["records"];
-
-function count(
+function add(
   found: Map<string, RedactionTrial["rules"][number]>,
-  redactions: Redaction[],
+  redactions: FoundValues[],
   trace: { traceId: string; agentId: string },
 ): number {
   const seen = new Set<string>();
   let values = 0;
-  for (const { rule, places, spanId, in: where, path } of redactions) {
+  for (const { rule, count, spanId, in: where, path } of redactions) {
     let one = found.get(rule);
     if (!one) {
       one = { rule, values: 0, traces: 0, examples: [] };
       found.set(rule, one);
     }
-    one.values += places.length;
-    values += places.length;
+    one.values += count;
+    values += count;
     if (!seen.has(rule)) one.traces++;
     seen.add(rule);
     if (one.examples.length < examplesMax) one.examples.push({ ...trace, spanId, in: where, path });

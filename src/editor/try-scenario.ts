@@ -1,6 +1,5 @@
 // Tries a scenario on an agent's latest inputs: estimates the cost, or asks the judge which inputs match.
 
-import { RedactedWords } from "../evaluate/redacted-words.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import type { RouteLabel } from "../model/judge/call.ts";
 import type {
@@ -12,10 +11,8 @@ import type {
   RoutingQuestion,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import { shorten } from "../model/shorten.ts";
-import { markPlaces } from "../reading/marks.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";
@@ -48,13 +45,9 @@ export type TriedInput = {
   traces: number;
   /** At most 500 characters. */
   input: string;
-  /** What privacy rules changed in `input`. */
-  redactions: PlacesOfRule[];
   /** Null if the judge gave no usable answer; `reason` then says why. */
   label: RouteLabel | null;
   reason: string;
-  /** What stands for redacted values in `reason`. */
-  reasonRedactions: PlacesOfRule[];
   cached: boolean;
   suspicious?: string;
 };
@@ -124,7 +117,7 @@ async function askAll(
       const at = next++;
       const { recent, question, judge } = questions[at]!;
       const answer = await judge.route(question, signal);
-      if (answer.code === "ok" || answer.code === "unusable") items[at] = itemOf(recent, answer, question);
+      if (answer.code === "ok" || answer.code === "unusable") items[at] = itemOf(recent, answer);
       else if (!signal.aborted) unavailable = unavailability(answer);
       if (answer.spent) spent.push(answer.spent);
     }
@@ -136,26 +129,15 @@ async function askAll(
   return { ...sum(spent), cached, items: answered, left, unavailable };
 }
 
-function itemOf(
-  { traceId, traces, input, redactions }: RecentInput,
-  answer: RoutingAnswer,
-  { scenarios }: RoutingQuestion,
-): TriedInput {
-  const base = { traceId, traces, input: shorten(input, inputMax), redactions };
-  if (answer.code !== "ok") {
-    const reason = reasonText(answer.detail);
-    return { ...base, label: null, reason, reasonRedactions: [], cached: false };
-  }
+function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer): TriedInput {
+  const base = { traceId, traces, input: shorten(input, inputMax) };
+  if (answer.code !== "ok") return { ...base, label: null, reason: reasonText(answer.detail), cached: false };
   const { label = null, reason = "The judge gave no answer for this input." } =
     answer.labels.get(testId) ?? {};
-  // Beyond what lists show of the input, a placeholder counts as typed.
-  const rules = redactions.map(({ rule }) => rule);
-  const words = new RedactedWords([markPlaces(input, redactions)], rules);
   return {
     ...base,
     label,
     reason,
-    reasonRedactions: words.in(reason, answer.withheld?.rules ?? [], JSON.stringify(scenarios)),
     cached: answer.spent?.calls === 0,
     ...(answer.suspicious === undefined ? {} : { suspicious: answer.suspicious }),
   };

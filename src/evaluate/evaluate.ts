@@ -27,17 +27,13 @@ export type EvaluateInput = {
 /** The verdict of a passive run. A test whose scenario does not match gives a skipped result. */
 export function* evaluating({ view, tests, routing, answers }: EvaluateInput): Steps<Verdict> {
   const applied = applicability(view.derived, tests, routing, view.content);
-  const withheld = routing?.code === "ok" ? routing.withheld?.rules : undefined;
-  const marked = applied.tests.map((one, at) => view.copies.markedReason(one, tests[at]!, withheld));
   const results: Result[] = [];
   for (const [at, test] of tests.entries()) {
     const { applied: applies, why, reason } = applied.tests[at]!;
     if (applies) results.push(yield* evaluatingTest(view, test, answers));
-    else if (why === "scenario_no_match") {
-      results.push(view.copies.markedReason(unmatchedResult(test, reason ?? ""), test, withheld));
-    }
+    else if (why === "scenario_no_match") results.push(unmatchedResult(test, reason ?? ""));
   }
-  return { ...verdictOf(results, marked), routing: applied.routing };
+  return { ...verdictOf(results, applied.tests), routing: applied.routing };
 }
 
 /** The same in one go. */
@@ -77,7 +73,7 @@ export function verdictOf(results: Result[], tests: Applicability[]): Omit<Verdi
 export function* evaluatingTest(view: TraceView, test: TestCase, answers: Answers): Steps<Result> {
   const settled = (yield* checkTest({ view, test, answers })).checks;
   const checks = settled.map((check, at) =>
-    atSources(view.copies.marked(check ?? unansweredCheck(test.assertions[at]!), test), view.translated),
+    atSources(check ?? unansweredCheck(test.assertions[at]!), view.translated),
   );
   const counts = count(checks);
   const outcome = outcomeOf(counts);

@@ -1,9 +1,10 @@
 // Compiles and searches patterns within the budget of an evaluation, and leaves costly searches to the sandbox.
+import type { RedactedPlace } from "../model/redaction.ts";
 import type { RunBudget } from "../model/run/budget.ts";
 import { placeWithUnseen, withoutUnseen } from "../model/strip-invisible.ts";
 import { compilePattern, type Pattern } from "../model/test-case/pattern.ts";
 import { searchedPattern } from "../model/test-case/pattern-invisible.ts";
-import { firstApart, type RedactedPlace } from "./redacted.ts";
+import { firstApart } from "./redacted.ts";
 
 /** Text length times pattern size that is searched right here, in 50 ms at worst. The sandbox can be killed. */
 const inlineWorkMax = 500_000;

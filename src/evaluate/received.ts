@@ -1,6 +1,6 @@
 // What Onlooker itself received in a turn of a manual run: it counts over the agent's trace, and a failed call fails the test.
 
-import type { Redaction } from "../model/redaction.ts";
+import { sumOf } from "../model/redaction.ts";
 import { cutReply, type RunTurn } from "../model/run/launch.ts";
 import type { Reason } from "../model/run/reason.ts";
 import { type Received, receivedAttributes } from "../model/run/received.ts";
@@ -24,11 +24,11 @@ export function withReceived({ trace, derived }: Turn, received: Received): Turn
       ? null
       : (judgedText ?? responseText)
     : replyOf(received.text, [judgedText, responseText], spanId);
-  const redactions = reply && !isInTrace ? redactionsOf(reply, received) : [];
+  const redactions = sumOf([trace.redactions, isInTrace ? null : received.redactions]);
   return {
     trace: {
       ...trace,
-      ...(redactions.length > 0 && { redactions: [...(trace.redactions ?? []), ...redactions] }),
+      ...(redactions && { redactions }),
       received: {
         time: !isInTrace,
         ...(!isInTrace && received.text !== null && { reply: true as const }),
@@ -56,11 +56,6 @@ export function withReceived({ trace, derived }: Turn, received: Received): Turn
 function replyOf(text: string | null, inTrace: (FoundText | null)[], spanId: string): FoundText | null {
   if (text === null || isBlank(text)) return null;
   return inTrace.find(found => found?.text === text) ?? { text, spanId, attribute: receivedAttributes.reply };
-}
-
-/** What was redacted in the reply, which may be in no span. */
-function redactionsOf({ spanId }: FoundText, { redactions = [] }: Received): Redaction[] {
-  return redactions.map(found => ({ spanId, in: "attributes", path: receivedAttributes.reply, ...found }));
 }
 
 /** What the trace says otherwise; empty for one that was made of what was received. */

@@ -1,6 +1,7 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
 
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
+import { placesOf, type RedactedPlace, rulesOf } from "../model/redaction.ts";
 import { RunBudget } from "../model/run/budget.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { Evidence } from "../model/run/run.ts";
@@ -19,8 +20,7 @@ import { wholeNumber } from "../reading/span/whole-number.ts";
 import { placeOf } from "./evidence.ts";
 import { evidenceMax } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
-import { mayBeAnyJson, type RedactedPlace, Redactions, type Unknown } from "./redacted.ts";
-import { RedactedCopies, type Twin } from "./redacted-copies.ts";
+import { mayBeAnyJson, type Unknown } from "./redacted.ts";
 import { translatedSpans } from "./sources.ts";
 
 /** `name` is without case. */
@@ -46,9 +46,8 @@ export class TraceView {
   readonly received: MergedTrace["received"];
   /** Set where the trace, or one of its turns, lacks its content. */
   readonly content: MergedTrace["content"];
-  readonly #redactions: Redactions;
-  /** Marks what checks copy of the trace. */
-  readonly copies: RedactedCopies;
+  /** The privacy rules that redacted something in it. */
+  readonly redacted: string[];
   /** The spans that conventions translated, by id. */
   readonly translated: ReadonlyMap<string, Span>;
   #all: Node[] | undefined;
@@ -70,7 +69,6 @@ export class TraceView {
     derived: Derived,
     budget: RunBudget = new RunBudget(),
     earlier: TraceView[] = [],
-    twinOf: () => Twin | null = () => null,
   ) {
     this.spans = trace.spans;
     this.derived = derived;
@@ -79,8 +77,7 @@ export class TraceView {
     this.content = trace.content;
     this.earlier = earlier;
     this.translated = translatedSpans(trace.spans);
-    this.#redactions = new Redactions(trace.redactions ?? []);
-    this.copies = new RedactedCopies(trace.spans, this.#redactions.rules, twinOf);
+    this.redacted = rulesOf(trace.redactions);
     const turns: TraceView[] = [];
     for (const turn of trace.turns ?? []) {
       turns.push(new TraceView(turn.trace, turn.derived, budget, [...turns]));
@@ -160,23 +157,16 @@ export class TraceView {
         });
   }
 
-  /** The privacy rules that redacted something in the spans. */
-  get redacted(): string[] {
-    return this.#redactions.rules;
-  }
-
-  /** Where privacy rules changed a text of a span. */
-  redactedIn(spanId: string, text: string): RedactedPlace[] {
-    if (!this.#redactions.isIn(spanId)) return [];
+  /** Where privacy rules changed a text. */
+  redactedIn(text: string): RedactedPlace[] {
+    if (this.redacted.length === 0) return [];
     this.budget.spend(Math.ceil(text.length / charsPerSearchStep));
-    return this.#redactions.placesIn(spanId, text);
+    return placesOf(this.redacted, text);
   }
 
   /** Where they changed an attribute; places are those of its JSON text, unless it is a text. */
   redactedAt(span: Span, field: string): RedactedPlace[] {
-    return this.#redactions.isIn(span.span_id)
-      ? this.redactedIn(span.span_id, this.printed(span, field))
-      : [];
+    return this.redacted.length === 0 ? [] : this.redactedIn(this.printed(span, field));
   }
 
   /**
@@ -197,16 +187,14 @@ export class TraceView {
     if (root && wholeNumber(root, attribute) !== null) return [];
     return this.spans.flatMap(span => {
       const text = attributeOf(span, attribute);
-      const places = typeof text === "string" ? this.redactedIn(span.span_id, text) : [];
+      const places = typeof text === "string" ? this.redactedIn(text) : [];
       return typeof text === "string" && mayBeAnyJson(text, places) ? places : [];
     });
   }
 
-  /** The texts of a span that they changed; undefined if they changed none. */
-  unknownIn(spanId: string, as: boolean): Unknown | undefined {
-    return this.#redactions.isIn(spanId)
-      ? { isIn: text => this.redactedIn(spanId, text).length > 0, as }
-      : undefined;
+  /** The texts that they changed; undefined if they changed none. */
+  unknown(as: boolean): Unknown | undefined {
+    return this.redacted.length === 0 ? undefined : { isIn: text => this.redactedIn(text).length > 0, as };
   }
 
   spanOf({ spanId }: Pick<ToolCall, "spanId">): Span | undefined {

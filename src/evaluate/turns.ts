@@ -1,5 +1,6 @@
 // The turns of a manual run: joined into one conversation to evaluate, or looked at one by one.
 
+import { sumOf } from "../model/redaction.ts";
 import type { Result, SemanticActual } from "../model/run/run.ts";
 import { type Assertion, matchOf } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, TokenSpans, Turn } from "../model/trace/trace.ts";
@@ -15,13 +16,14 @@ export function joinTurns(given: Turn[]): Turn {
   const turns = given.map((turn, at) => numbered(turn, `${at + 1}:`));
   const last = turns.at(-1)!;
   const all = turns.map(({ derived }) => derived);
+  const redactions = sumOf(turns.map(turn => turn.trace.redactions));
   const content = turns.find(turn => turn.trace.content)?.trace.content;
   const trace: MergedTrace = {
     ...last.trace,
     path: turns.some(turn => turn.trace.path === "otlp") ? "otlp" : "canonical",
     spans: turns.flatMap(turn => turn.trace.spans),
-    redactions: turns.flatMap(turn => turn.trace.redactions ?? []),
     turns,
+    ...(redactions && { redactions }),
     ...(content && { content }),
     ...(last.trace.received && {
       received: {
@@ -168,9 +170,6 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
         span_id: id(span.span_id),
         parent_span_id: idOrNull(span.parent_span_id),
       })),
-      ...(trace.redactions && {
-        redactions: trace.redactions.map(one => ({ ...one, spanId: idOrNull(one.spanId) })),
-      }),
     },
     derived: {
       ...derived,

@@ -1,9 +1,9 @@
 // The schemas of a project's privacy settings, of their trial on past traces, and of its pseudonym key.
 
 import { z } from "zod";
-import { builtInRules, ownRulesMax } from "../model/redaction.ts";
+import { builtInRules, ownRulesMax, type RuleCounts } from "../model/redaction.ts";
 import { patternMax } from "../model/test-case/pattern.ts";
-import { ExactText, Id, Time } from "./schemas.ts";
+import { ExactText, Id, Time, typed } from "./schemas.ts";
 
 const nameOfRule = z.enum([...builtInRules, "*"], {
   error: `Must be one of ${builtInRules.join(", ")}, or * for all.`,
@@ -70,34 +70,14 @@ export type PseudonymKey = z.output<typeof PseudonymKey>;
 
 const RedactionIn = z.enum(["attributes", "events", "resource", "scope", "status", "metadata", "log"]);
 
-const places = z
-  .array(z.tuple([z.number().int(), z.number().int()]))
-  .describe("Start and end in the text, in UTF-16 units; the end is exclusive.");
-
-// A named schema: where its tuple stood within the answer to trying labels, Schemathesis took it for one of an older draft.
-export const TextRedaction = z
-  .object({
-    rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
-    places,
-  })
-  .meta({ id: "TextRedaction" });
-
-/** What was redacted in one text. */
-export const TextRedactions = z
-  .array(TextRedaction)
-  .describe("What privacy rules changed in this text before it was stored.");
-
-/** What was redacted in a trace. */
-export const Redactions = z.array(
-  z.object({
-    spanId: z.string().nullable().describe("Null: in the resource or the metadata of the trace."),
-    in: RedactionIn,
-    path: z
-      .string()
-      .describe("Of the text, from the attribute's key on; in `log`, from the record's position."),
-    rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
-    places: places.describe("Start and end in the stored text, in UTF-16 units; the end is exclusive."),
-  }),
+/** What was redacted in a trace. Not a record: zod would copy it without its key `__proto__`. */
+export const Redactions = typed<RuleCounts>()(
+  z
+    .unknown()
+    .meta({ type: "object", additionalProperties: { type: "integer" } })
+    .describe(
+      "How many values each privacy rule redacted before the trace was stored, by its name: in its texts, `⟦name⟧` stands for each. `pseudonym`: a keyed hash (`p_…`); `unchecked`: a text that took too long to check, stored as `[unchecked]`.",
+    ),
 );
 
 export const PrivacyPreview = z

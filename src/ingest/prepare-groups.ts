@@ -7,7 +7,7 @@ import type { OtlpGroup } from "../wire/otlp-groups.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
 import { type PreparedBatch, prepared } from "./prepared.ts";
 import type { Readers } from "./readers.ts";
-import { BodyRedaction, redactedBy } from "./redaction.ts";
+import { BodyRedaction } from "./redaction.ts";
 
 /** One trace of an OTLP request; refused as a whole or ready as a whole. */
 export type PreparedGroup = {
@@ -45,17 +45,16 @@ export function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: R
     }
     const group = { serviceName, traceId, spanCount };
     const by = agentOf.get(serviceName) ?? readByNothing;
-    const redacted = redactedBy(redaction, sent, by);
-    const { batch } = redacted;
+    const batch = redaction?.redact(sent, by) ?? sent;
     const resource = batch.resource && shared.get(batch.resource);
     if (!resource) {
-      done.push({ ...group, batch: prepared(redacted, "otlp", encodeBatch(batch), by), resource: null });
+      done.push({ ...group, batch: prepared(batch, "otlp", encodeBatch(batch), by), resource: null });
     } else {
       const { bytes, rawLength } = encodeWithoutResource(batch, resource.hash);
       const encoded = { bytes, rawLength: rawLength + resource.rawLength };
       done.push({
         ...group,
-        batch: prepared(redacted, "otlp", encoded, by),
+        batch: prepared(batch, "otlp", encoded, by),
         resource: resources.indexOf(resource),
       });
     }

@@ -8,7 +8,6 @@ import type { Refusal } from "../model/refusal.ts";
 import { identified } from "../model/trace/join-records.ts";
 import type { Batch, LogRecord } from "../model/trace/trace.ts";
 import { type Brought, broughtBy } from "../reading/conventions/log-records.ts";
-import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeBatch, readBatch, scan } from "../wire/batch.ts";
 import type { SpanRecords } from "../wire/collected-records.ts";
 import type { DecodeLimits } from "../wire/limits.ts";
@@ -17,7 +16,7 @@ import { decodeLogs } from "../wire/otlp-logs.ts";
 import { allocateDense } from "../wire/slab.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
 import type { Readers } from "./readers.ts";
-import { BodyRedaction, type RedactedBatch, redactedBy } from "./redaction.ts";
+import { BodyRedaction } from "./redaction.ts";
 
 /** The records of one span, as they are stored. */
 export type PreparedRecords = {
@@ -32,8 +31,6 @@ export type PreparedRecords = {
   brought: Brought;
   /** The settings by which they were changed before; absent: they are as they arrived. */
   intake?: Intake | undefined;
-  /** Absent: nothing was redacted. */
-  redactions?: StoredRedactions | undefined;
 };
 
 export type PreparedService = {
@@ -63,21 +60,22 @@ export function prepareLogs(
   return services.map(({ spans, ...service }): PreparedService => {
     const by = agentOf.get(service.serviceName) ?? readByNothing;
     const take = takerOf(by);
-    const done = spans.map(({ traceId, ...records }) =>
-      prepared(traceId, redactedBy(redaction, take(batchOf(records), "otlp"), by), by),
-    );
+    const done = spans.map(({ traceId, ...records }) => {
+      const kept = take(batchOf(records), "otlp");
+      return prepared(traceId, redaction?.redact(kept, by) ?? kept, by);
+    });
     return withoutEmpty({ ...service, spans: done.filter(one => one !== null) }, spans);
   });
 }
 
 /** Records that were prepared by other settings than their agent has now; null if nothing of them is left. */
 export function prepareRecordsAgain(
-  { traceId, bytes, redactions }: Pick<PreparedRecords, "traceId" | "bytes" | "redactions">,
+  { traceId, bytes }: Pick<PreparedRecords, "traceId" | "bytes">,
   by: IntakeBy,
   storing?: StoringRules | null,
 ): PreparedRecords | null {
   const kept = takerOf(by)(readBatch(scan(bytes)), "otlp");
-  return prepared(traceId, redactedBy(BodyRedaction.by(storing), kept, by, redactions), by);
+  return prepared(traceId, BodyRedaction.by(storing)?.redact(kept, by) ?? kept, by);
 }
 
 /** Records of which nothing was left count as those without content. */
@@ -91,11 +89,7 @@ function batchOf(logRecords: { spanId: string; records: LogRecord[] }): Batch {
   return { spans: [], resource: null, metadata: null, logRecords };
 }
 
-function prepared(
-  traceId: string,
-  { batch, redactions }: RedactedBatch,
-  { intake }: IntakeBy,
-): PreparedRecords | null {
+function prepared(traceId: string, batch: Batch, { intake }: IntakeBy): PreparedRecords | null {
   const { spanId, records } = batch.logRecords!;
   if (records.length === 0) return null;
   const { bytes, rawLength } = encodeBatch(batch);
@@ -107,7 +101,6 @@ function prepared(
     rawLength,
     brought: broughtBy(records),
     ...(intake && { intake }),
-    ...(redactions && { redactions }),
   };
 }
 

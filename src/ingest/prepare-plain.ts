@@ -16,6 +16,9 @@ import { BodyRedaction } from "./redaction.ts";
 /** Larger requests are stored as JSON: how much heap their spans take is not told by their bytes. */
 const plainBytesMax = 256 * 1024;
 
+/** Of placeholders. */
+const opening = Buffer.from("⟦");
+
 /** Null for any other request, and for one that is redacted or of which the agent does not take everything. */
 export function preparePlain(
   bytes: Buffer,
@@ -25,6 +28,8 @@ export function preparePlain(
 ): PreparedGroup | null {
   if (bytes.length > plainBytesMax) return null;
   const search = BodyRedaction.by(readers?.storing)?.search(readers?.agents ?? []);
+  // What rules find is seen in the bytes of a text, and what reads like a placeholder is not.
+  if (search && bytes.includes(opening)) return null;
   const plain = (mediaType === "protobuf" ? readPlain : readPlainJson)(bytes, limits, search);
   if (!plain) return null;
   const { serviceName, traceId, spans, hasSigns } = plain;
@@ -34,7 +39,7 @@ export function preparePlain(
   const mayBeRead = hasSigns && by.conventions.length > 0;
   const isReadWhole = mayBeRead || by.conventionRules.length > 0 || Boolean(by.readFrom);
   const encoded = encodeReceived(bytes);
-  const prepare = (batch: Batch) => prepared({ batch }, "otlp", encoded, by);
+  const prepare = (batch: Batch) => prepared(batch, "otlp", encoded, by);
   const whole = () => prepare(decodeOne(bytes, mediaType, limits));
   let batch = isReadWhole ? whole() : prepare({ spans, resource: null, metadata: null });
   // What is no noise may be any attribute.

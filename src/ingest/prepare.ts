@@ -22,7 +22,7 @@ import {
 import { preparePlain } from "./prepare-plain.ts";
 import { type PreparedBatch, prepared } from "./prepared.ts";
 import type { Readers } from "./readers.ts";
-import { BodyRedaction, redactedBy } from "./redaction.ts";
+import { BodyRedaction } from "./redaction.ts";
 
 export type PreparedBody =
   | { path: "canonical"; platformHint: PlatformHint | null; batch: PreparedBatch }
@@ -55,13 +55,14 @@ export function prepareBatch(
   by: IntakeBy = readByNothing,
   storing?: StoringRules | null,
 ): PreparedBatch {
-  const redacted = redactedBy(BodyRedaction.by(storing), takerOf(by)(sent, path), by);
-  return prepared(redacted, path, encodeBatch(redacted.batch), by);
+  const kept = takerOf(by)(sent, path);
+  const batch = BodyRedaction.by(storing)?.redact(kept, by) ?? kept;
+  return prepared(batch, path, encodeBatch(batch), by);
 }
 
 /** A batch that was prepared by other settings than its agent has now, or whose trace has been forgotten. */
 export type PrepareAgain = {
-  batch: Pick<PreparedBatch, "bytes" | "redactions">;
+  batch: Pick<PreparedBatch, "bytes">;
   /** Its resource, compressed, if that is stored apart. */
   resource: Uint8Array | null;
   path: TracePath;
@@ -84,19 +85,18 @@ export function prepareAgain({
   const scanned = scan(batch.bytes);
   const stored = readBatch(scanned, resource ? readResource(scan(resource)) : undefined);
   const kept = takerOf(by)(stored, path, isForgotten);
-  const redacted = redactedBy(BodyRedaction.by(storing), kept, by, batch.redactions);
-  const { batch: taken } = redacted;
+  const taken = BodyRedaction.by(storing)?.redact(kept, by) ?? kept;
   // The settings changed, but nothing of this batch: it stays as it arrived.
   if (!resource && taken === stored) {
     const encoded = { bytes: asBuffer(batch.bytes), rawLength: scanned.text.length };
-    return { batch: prepared(redacted, path, encoded, by), resource: null };
+    return { batch: prepared(taken, path, encoded, by), resource: null };
   }
   if (!resource || !taken.resource)
-    return { batch: prepared(redacted, path, encodeBatch(taken), by), resource: null };
+    return { batch: prepared(taken, path, encodeBatch(taken), by), resource: null };
   const apart = encodeResource(taken.resource);
   const { bytes, rawLength } = encodeWithoutResource(taken, apart.hash);
   const encoded = { bytes, rawLength: rawLength + apart.rawLength };
-  return { batch: prepared(redacted, path, encoded, by), resource: apart };
+  return { batch: prepared(taken, path, encoded, by), resource: apart };
 }
 
 /** A batch that came from another thread is a plain byte array. */

@@ -214,26 +214,12 @@ function bodyOf(result: PrepareResult): PreparedBody {
   return { path: "otlp", groups, resources };
 }
 
-function reviveBatch({ redactions, ...batch }: PreparedBatch): PreparedBatch {
-  return {
-    ...batch,
-    bytes: revive(batch.bytes),
-    spanKeys: revive(batch.spanKeys),
-    ...reviveRedactions(redactions),
-  };
+function reviveBatch(batch: PreparedBatch): PreparedBatch {
+  return { ...batch, bytes: revive(batch.bytes), spanKeys: revive(batch.spanKeys) };
 }
 
-function reviveRecords({ redactions, ...records }: PreparedRecords): PreparedRecords {
-  return {
-    ...records,
-    bytes: revive(records.bytes),
-    recordKeys: revive(records.recordKeys),
-    ...reviveRedactions(redactions),
-  };
-}
-
-function reviveRedactions(redactions: PreparedBatch["redactions"]): Pick<PreparedBatch, "redactions"> {
-  return redactions ? { redactions: { ...redactions, bytes: revive(redactions.bytes) } } : {};
+function reviveRecords(records: PreparedRecords): PreparedRecords {
+  return { ...records, bytes: revive(records.bytes), recordKeys: revive(records.recordKeys) };
 }
 
 /** Buffers arrive from a thread as plain byte arrays. */

@@ -1,5 +1,5 @@
 // Criterion questions: verdicts on replies in few calls, two more votes where one verdict decides, a score per check.
-import { placesOf, rulesOf } from "../evaluate/redacted.ts";
+import { rulesIn } from "../evaluate/redacted.ts";
 import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
 import { criteriaPerCall, type GivenVerdict, unknownClass } from "../model/judge/call.ts";
@@ -7,6 +7,7 @@ import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../mode
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { promptBounds } from "../model/judge/prompt-bounds.ts";
 import { oncePerText } from "../model/once-per-text.ts";
+import { placesOf } from "../model/redaction.ts";
 import { semanticRequest } from "../remote/judge/client.ts";
 import { replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
@@ -55,7 +56,7 @@ export async function judgeReplies(
   const finder = new QuoteFinder();
   const redactedIn = (check: number): string[] => {
     const { redacted = [], response } = questions[check]!;
-    return rulesOf(placesOf(redacted, response));
+    return rulesIn(placesOf(redacted, response));
   };
   const ballot = (check: number, vote: number): Ballot => {
     const { testId, criteria, scenario, reference, userInput, response, material, time, redacted } =

@@ -14,8 +14,8 @@ import type { JudgePolicy } from "../redaction/of-project.ts";
 
 export function routingAsShown(question: RoutingQuestion, { redactor }: JudgePolicy): RoutingQuestion {
   if (!redactor) return question;
-  const { redact, rules } = redacting(redactor);
   const { userInput, earlier, redacted, ...rest } = question;
+  const { redact, rules } = redacting(redactor, redacted);
   return {
     ...rest,
     userInput: redact(userInput),
@@ -36,23 +36,23 @@ export class ShownQuestions {
   of(question: SemanticQuestion): SemanticQuestion {
     const { redactor, seesToolResults } = this.#policy;
     if (!redactor && seesToolResults) return question;
-    const { redact, rules } = redacting(redactor);
     const { userInput, response, material, redacted, ...rest } = question;
+    const { redact, rules } = redacting(redactor, redacted);
     const shown = {
       ...rest,
       userInput: userInput === null ? null : redact(userInput),
       response: redact(response),
     };
-    const around = material && this.#materialOf(material);
+    const around = material && this.#materialOf(material, redacted);
     for (const rule of around?.rules ?? []) rules.add(rule);
     return { ...shown, ...(around ? { material: around.material } : {}), ...withRules(redacted, rules) };
   }
 
-  #materialOf(material: Material): { material: Material; rules: Set<string> } {
+  #materialOf(material: Material, redacted?: string[]): { material: Material; rules: Set<string> } {
     const known = this.#materials.get(material);
     if (known) return known;
     const { redactor, seesToolResults } = this.#policy;
-    const { redact, rules } = redacting(redactor);
+    const { redact, rules } = redacting(redactor, redacted);
     const items = material.items
       .filter(({ kind }) => seesToolResults || kind !== "tool_result")
       .map(item => itemWith(item, redact));
@@ -109,12 +109,14 @@ function resultsIn(material: Material | undefined): number {
   return material?.items.filter(({ kind }) => kind === "tool_result").length ?? 0;
 }
 
-function redacting(redactor: JudgePolicy["redactor"]) {
+/** `before`: the rules that redacted something in the trace before it was stored. */
+function redacting(redactor: JudgePolicy["redactor"], before?: readonly string[]) {
   const rules = new Set<string>();
+  const known = new Set(before);
   const redact = (text: string): string => {
     if (!redactor) return text;
-    const { text: changed, found } = redactor.text(text);
-    for (const { rule } of found) rules.add(rule);
+    const { text: changed, counts } = redactor.text(text, { known });
+    for (const rule in counts) rules.add(rule);
     return changed;
   };
   return { redact, rules };

@@ -2,17 +2,15 @@
 
 import { failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.ts";
-import type { Twin } from "../evaluate/redacted-copies.ts";
 import { TraceView } from "../evaluate/trace-view.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
-import { derivationOf, type LoadedTrace, readAgain, readMarked } from "../load.ts";
+import { derivationOf, type LoadedTrace, readAgain } from "../load.ts";
 import { readByOf } from "../model/agent/read-by.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { Verdict } from "../model/run/run.ts";
 import { observedMark } from "../model/trace/trace.ts";
-import { markPlaces } from "../reading/marks.ts";
 import { systemClock } from "../remote/clock.ts";
 import { judgeOfRun } from "../run/admission.ts";
 import { evaluateOne, type RunDeps, waitFor } from "../run.ts";
@@ -109,17 +107,6 @@ async function saveSeen(
   deps.onTurn(run, turn);
 }
 
-/** With marks around what was redacted in traces and replies. */
-function twinOfTurns(turns: RunTurn[], traces: LoadedTrace[]): Twin {
-  const received = traces.map((loaded, at) => {
-    const { read, derived } = readMarked(loaded) ?? loaded;
-    const { text, redactions = [], ...turn } = turns[at]!;
-    return withReceived({ trace: read, derived }, { ...turn, text: text && markPlaces(text, redactions) });
-  });
-  const { trace, derived } = received.length > 1 ? joinTurns(received) : received[0]!;
-  return { spans: trace.spans, derived };
-}
-
 /** Evaluates with the same code as passive runs; several turns are joined to one conversation. */
 async function evaluate(
   { db, judgeOf, sandbox, deadlines, clock = systemClock, onTurnsDone }: ManualRunDeps,
@@ -142,7 +129,7 @@ async function evaluate(
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
-  const view = new TraceView(trace, derived, undefined, [], () => twinOfTurns(turns, traces));
+  const view = new TraceView(trace, derived);
   const { result: evaluated, answers } = await evaluateOne(
     askable,
     { accountId, agentId, view },

@@ -1,6 +1,7 @@
 // Stores a turn of a manual run with what the agent said redacted by the rules of its project.
 
 import type { StoringRules } from "../model/privacy.ts";
+import { sumOf } from "../model/redaction.ts";
 import type { RedactedTurn } from "../model/run/launch.ts";
 import { redactorOf } from "../redaction/of-project.ts";
 import type { Database } from "../store/db.ts";
@@ -35,16 +36,15 @@ function redactTurn(turn: RedactedTurn, storing: StoringRules | null): void {
   const redactor = storing && redactorOf(storing);
   if (!redactor) return;
   const sent = redactor.text(turn.input);
-  if (sent.found.length > 0) turn.sent = { text: sent.text, redactions: sent.found };
-  if (turn.text) {
-    const { text, found } = redactor.text(turn.text);
-    turn.text = text;
-    // Redacted again, a turn keeps what was found first.
-    if (found.length > 0) turn.redactions = found;
-  }
-  if (turn.error) {
-    const { text, found } = redactor.text(turn.error.reason);
-    turn.error = { ...turn.error, reason: text };
-    if (found.length > 0) turn.errorRedactions = found;
-  }
+  const sentRedactions = sumOf([sent.counts]);
+  if (sent.text !== turn.input)
+    turn.sent = { text: sent.text, ...(sentRedactions && { redactions: sentRedactions }) };
+  // Redacted again, or read from its trace, a turn keeps what was redacted first.
+  const known = new Set(Object.keys(turn.redactions ?? {}));
+  const reply = redactor.text(turn.text ?? "", { known });
+  const reason = redactor.text(turn.error?.reason ?? "", { known });
+  const redactions = sumOf([turn.redactions, reply.counts, reason.counts]);
+  if (turn.text) turn.text = reply.text;
+  if (turn.error) turn.error = { ...turn.error, reason: reason.text };
+  if (redactions) turn.redactions = redactions;
 }

@@ -1,15 +1,14 @@
 // Reads the reply of a turn from its trace, where the connection says that it is there.
-import { type LoadedTrace, readMarked } from "../load.ts";
+import type { LoadedTrace } from "../load.ts";
 import type { AgentReply } from "../model/agent/call.ts";
 import { ValueAllowance } from "../model/json-text.ts";
-import type { PlacesOfRule } from "../model/redaction.ts";
+import { countIn, type RuleCounts, rulesOf, sumOf } from "../model/redaction.ts";
 import { standingOf } from "../model/run/sent-trace.ts";
 import type { Span } from "../model/trace/trace.ts";
-import { redactionsIn } from "../reading/marks.ts";
 import { finishReasonsIn } from "../reading/span/finish-reasons.ts";
 import { outputMessages } from "../reading/span/span-messages.ts";
 
-export type ReplyInTrace = Pick<AgentReply, "text" | "error"> & { redactions?: PlacesOfRule[] };
+export type ReplyInTrace = Pick<AgentReply, "text" | "error"> & { redactions?: RuleCounts };
 
 /**
  * Undefined if the trace has none, or only what the agent said in between. `isLast`: nothing more is to come. A trace whose
@@ -27,9 +26,8 @@ export function replyIn(
   const standing = path === "canonical" ? "covered" : standingOf(spans, found.spanId, w3cTraceId);
   const span = spans.find(one => one.span_id === found.spanId);
   if (standing === "open" || (path === "otlp" && span && callsTools(span))) return undefined;
-  const marked = readMarked(loaded)?.derived;
-  const redactions = redactionsIn(found.text, marked && (marked.judgedText ?? marked.responseText)?.text);
-  const reply = { text: found.text, error: null, ...(redactions.length > 0 && { redactions }) };
+  const redactions = sumOf([countIn(found.text, rulesOf(loaded.trace.redactions))]);
+  const reply = { text: found.text, error: null, ...(redactions && { redactions }) };
   return { reply, isLast: standing === "covered" };
 }
 

@@ -3,7 +3,6 @@ import { zstdDecompressSync } from "node:zlib";
 import { type Criterion, type ErasurePlace, isSearchable } from "../model/erasure.ts";
 import { boundedId } from "../reading/derived/identity.ts";
 import { excerptInJson, excerptOf, JsonProbe, type TextSearch } from "../redaction/erasure/escaped-text.ts";
-import { redactionsInExcerpt } from "../redaction/erasure/excerpt-redactions.ts";
 import { type BatchSearch, findInBatch } from "../redaction/erasure/find-in-batch.ts";
 import { idAttributes } from "../redaction/erasure/id-attributes.ts";
 import type { Database } from "../store/db.ts";
@@ -20,10 +19,9 @@ import {
   type ScannedTurn,
 } from "../store/erasures/scan.ts";
 import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
-import { loadBatches, type StoredBatch, type StoredBatches } from "../store/traces/batches.ts";
+import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
 import { traceHeapBytes } from "../threads/heap.ts";
 import { isProtobuf, readBatch, readResource, type Scanned, scanText } from "../wire/batch.ts";
-import { readRedactions } from "../wire/redactions.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** `values` of ids include their pseudonyms. `id`: of the erasure, whose time is when it began. */
@@ -162,8 +160,7 @@ async function inBatches(
   heap: HeapSemaphore,
   search: Search,
 ): Promise<ErasurePlace | null> {
-  for (const batch of batches) {
-    const { spans, resource } = batch;
+  for (const { spans, resource } of batches) {
     const found =
       (await inJson(spans, heap, search, json => findInBatch(readBatch(json), search.batches))) ??
       (resource &&
@@ -171,20 +168,9 @@ async function inBatches(
           const batch = { spans: [], resource: readResource(json), metadata: null };
           return findInBatch(batch, search.batches);
         })));
-    if (found) return withRedactions(found, batch);
+    if (found) return found;
   }
   return null;
-}
-
-function withRedactions(
-  place: ErasurePlace,
-  { spans, resource, redactions: stored }: StoredBatch,
-): ErasurePlace {
-  if (!stored || !/\[|p_/.test(place.excerpt)) return place;
-  const { counts } = readRedactions(stored);
-  const texts = [spans, resource].map(bytes => (bytes ? zstdDecompressSync(bytes).toString() : ""));
-  const redactions = redactionsInExcerpt(place.excerpt, texts.join("\n"), counts);
-  return redactions.length > 0 ? { ...place, redactions } : place;
 }
 
 async function inJson(

@@ -4,16 +4,17 @@ import { type LoadedTrace, openEach } from "../load.ts";
 import { type ReadBy, readByOf } from "../model/agent/read-by.ts";
 import { attributeFilter } from "../model/content/attribute-rules.ts";
 import type { StoringRules } from "../model/privacy.ts";
-import type { Redacted, Redaction } from "../model/redaction.ts";
+import { countIn, rulesOf, sumOf } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
 import { withoutContent } from "../reading/content/structure.ts";
 import { readTraceBy } from "../reading/conventions/read-by.ts";
-import { columnsOf, namesMax, rulesOf, type TraceColumns } from "../reading/derived/columns.ts";
+import { columnsOf, namesMax, type TraceColumns } from "../reading/derived/columns.ts";
 import { derive } from "../reading/derived/derive.ts";
 import { boundedId, IdSpans, idsOf } from "../reading/derived/identity.ts";
 import { redactorOf } from "../redaction/of-project.ts";
+import type { Redacted } from "../redaction.ts";
 import {
   forgetContent,
   type StructureBatch,
@@ -25,7 +26,6 @@ import type { Database } from "../store/db.ts";
 import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
 import { spanKeysOf } from "../store/traces/span-keys.ts";
 import { encodeBatch, readBatch, readResource, scan } from "../wire/batch.ts";
-import { encodeRedactions, readRedactions } from "../wire/redactions.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** Forgotten in one transaction, which takes few statements however many there are. */
@@ -99,27 +99,28 @@ function leftOf(
   by: ReadBy,
   { attributes, storing }: ForgettingSettings,
 ): Batch {
-  const { redactions: before = [], ...sent } = batch;
+  const { redactions: before, ...sent } = batch;
   const left = withoutContent(attributeFilter(attributes)(sent), path, readByOf(by), "forgotten");
   const structure = attributeFilter({ ...attributes, allow: null })(left);
-  const { value, redactions } = redactedBy(structure, storing);
-  const keyOf = ({ spanId, path }: Redaction) => `${spanId} ${path}`;
-  const changed = new Set(redactions.map(keyOf));
-  const kept = before.filter(one => isLeft(one, sent, structure) && !changed.has(keyOf(one)));
-  return { ...value, redactions: [...kept, ...redactions] };
+  const { value, counts } = redactedBy(structure, storing, new Set(rulesOf(before)));
+  const redactions = sumOf([countIn(value, rulesOf({ ...before, ...counts }))]);
+  return redactions ? { ...value, redactions } : value;
 }
 
 /** Where the key of pseudonyms cannot be read, content goes all the same, and the ids that would need it, too. */
-function redactedBy(structure: Batch, storing: StoringRules | null): Redacted<Batch> {
+function redactedBy(
+  structure: Batch,
+  storing: StoringRules | null,
+  known: ReadonlySet<string>,
+): Redacted<Batch> {
   const redactor = storing && redactorOf(storing);
-  if (!redactor) return { value: structure, redactions: [] };
+  if (!redactor) return { value: structure, counts: {} };
   try {
-    return redactor.batch(structure);
+    return redactor.batch(structure, { known });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return redactor.batch(
-      attributeFilter({ deny: [...idAttributes, ...storing.rules.pseudonyms], allow: null })(structure),
-    );
+    const withoutIds = attributeFilter({ deny: [...idAttributes, ...storing.rules.pseudonyms], allow: null });
+    return redactor.batch(withoutIds(structure), { known });
   }
 }
 
@@ -127,7 +128,7 @@ const idAttributes = ["user.id", "session.id", "gen_ai.conversation.id"];
 
 function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: ReadBy): TraceColumns {
   const names = namesOf(left, path, by);
-  return { ...columns, ...names, userInput: null, responseText: null, textRedactions: null };
+  return { ...columns, ...names, userInput: null, responseText: null };
 }
 
 type Names = StructureNames & Pick<TraceColumns, "name">;
@@ -178,26 +179,10 @@ function joinedNames(parts: Names[], { spans }: IdSpans): StructureNames {
 }
 
 function* readEach({ batches }: StoredBatches): Generator<Batch> {
-  for (const { spans, resource, redactions } of batches) {
-    const batch = readBatch(scan(spans), resource ? readResource(scan(resource)) : undefined);
-    yield redactions ? { ...batch, redactions: readRedactions(redactions).redactions } : batch;
-  }
+  for (const { spans, resource } of batches)
+    yield readBatch(scan(spans), resource ? readResource(scan(resource)) : undefined);
 }
 
-function encoded({ redactions = [], ...batch }: Batch): StructureBatch {
-  return {
-    ...encodeBatch(batch),
-    spanCount: batch.spans.length,
-    spanKeys: spanKeysOf(batch.spans),
-    // Its revision told by which settings batches were redacted that are no more.
-    redactions: redactions.length > 0 ? encodeRedactions(0, redactions).bytes : null,
-  };
-}
-
-/** Whether the redacted text is still there: of an attribute that is no content, such as an ID. */
-function isLeft({ spanId, in: where, path }: Redaction, before: Batch, after: Batch): boolean {
-  if (where !== "attributes" || spanId === null) return false;
-  const valueIn = ({ spans }: Batch) => spans.find(({ span_id }) => span_id === spanId)?.attributes[path];
-  const value = valueIn(after);
-  return value !== undefined && value === valueIn(before);
+function encoded(batch: Batch): StructureBatch {
+  return { ...encodeBatch(batch), spanCount: batch.spans.length, spanKeys: spanKeysOf(batch.spans) };
 }

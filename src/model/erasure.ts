@@ -1,5 +1,4 @@
 // Erasures: what they look for, their states, and the limits of their criteria.
-import type { PlacesOfRule } from "./redaction.ts";
 import { externalIdsOf } from "./trace/external-ids.ts";
 
 /** The kinds of criterion, as the API names them. */
@@ -39,8 +38,6 @@ export type ErasurePlace = {
   path: string;
   /** The value with a few characters around it. */
   excerpt: string;
-  /** What privacy rules changed in the excerpt. */
-  redactions?: PlacesOfRule[];
 };
 
 /** Tests, notes and saved views that an erasure changes, because somebody chose them. */

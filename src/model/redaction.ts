@@ -1,4 +1,4 @@
-// Redaction: its rules, and the places in a trace where they found something.
+// Redaction: its rules, and the placeholders that stand for what they found.
 
 export const builtInRules = ["email", "phone", "card", "iban", "ip", "ssn", "secret"] as const;
 export type BuiltInRule = (typeof builtInRules)[number];
@@ -8,6 +8,14 @@ export const pseudonymRule = "pseudonym";
 /** The rule, and in brackets the stored text, of what could not be finished within its work. */
 export const uncheckedRule = "unchecked";
 export const uncheckedText = `[${uncheckedRule}]`;
+
+/** What stands in a stored text for a value that the rule found. */
+export function placeholderOf(rule: string): string {
+  return `⟦${rule}⟧`;
+}
+
+/** Every placeholder in a text, of any rule: the first group is its name. */
+export const placeholders = /⟦([a-z0-9_-]{1,32})⟧/g;
 
 /** In the order of the table, each once. */
 export function activeBuiltIn(chosen: readonly string[]): BuiltInRule[] {
@@ -29,28 +37,68 @@ export type RedactionRules = {
 /** Where a value was in a span, or in the body of the trace. */
 export type RedactionIn = "attributes" | "events" | "resource" | "scope" | "status" | "metadata" | "log";
 
-/** Start and end, in UTF-16 units of the text as it is stored. */
-export type Place = [start: number, end: number];
+/** How many values each rule redacted; `unchecked` and `pseudonym` are rules, too. */
+export type RuleCounts = Record<string, number>;
 
-/** The places of one rule in a text; `unchecked` and `pseudonym` are rules, too. */
-export type PlacesOfRule = { rule: string; places: Place[] };
+/** Without a prototype, because an own rule may be called __proto__. */
+export function noCounts(): RuleCounts {
+  return Object.create(null);
+}
 
-/** The places of one rule in one text of a span, or of the trace. */
-export type Redaction = {
-  /** Null for the resource and the metadata of a batch. */
-  spanId: string | null;
-  in: RedactionIn;
-  /**
-   * Of the text: the attribute's key, then steps into its value, such as `gen_ai.input.messages[0].content`. In events and
-   * log records it begins with the position, `[0].attributes["exception.message"]`; of a status it is `message`.
-   */
-  path: string;
-  /** A rule's name; `pseudonym`; `unchecked` for a text that was not finished. */
-  rule: string;
-  places: Place[];
-};
+export function addCount(counts: RuleCounts, rule: string, count: number): void {
+  counts[rule] = (counts[rule] ?? 0) + count;
+}
 
-/** `value`: the same object if nothing was found, else a copy that shares what did not change. */
-export type Redacted<T> = { value: T; redactions: Redaction[] };
+/** Undefined if nothing was counted in any of them. */
+export function sumOf(all: readonly (Readonly<RuleCounts> | null | undefined)[]): RuleCounts | undefined {
+  const sums = noCounts();
+  for (const counts of all)
+    for (const [rule, count] of Object.entries(counts ?? {})) addCount(sums, rule, count);
+  return Object.keys(sums).length > 0 ? { ...sums } : undefined;
+}
 
-export type RedactedText = { text: string; found: PlacesOfRule[] };
+/** The rules that are counted, sorted. */
+export function rulesOf(counts: Readonly<RuleCounts> = {}): string[] {
+  const rules: string[] = Object.keys(counts);
+  return rules.sort();
+}
+
+/** What stands in a text for a redacted value: UTF-16 units, the end is exclusive. */
+export type RedactedPlace = { start: number; end: number; rule: string };
+
+/** In their order. `rules`: those that redacted something in the text. */
+export function placesOf(rules: readonly string[], text: string): RedactedPlace[] {
+  if (rules.length === 0) return [];
+  return Array.from(text.matchAll(patternOf(rules)), match => ({
+    start: match.index,
+    end: match.index + match[0].length,
+    rule: ruleOf(match),
+  }));
+}
+
+/** How many values these rules redacted in the texts of a value. */
+export function countIn(value: unknown, rules: readonly string[]): RuleCounts {
+  const counts = noCounts();
+  if (rules.length === 0) return counts;
+  const pattern = patternOf(rules);
+  const count = (one: unknown) => {
+    if (typeof one === "string")
+      for (const match of one.matchAll(pattern)) addCount(counts, ruleOf(match), 1);
+    else if (typeof one === "object" && one !== null) for (const item of Object.values(one)) count(item);
+  };
+  count(value);
+  return counts;
+}
+
+/** Names of rules need no escapes. */
+function patternOf(rules: readonly string[]): RegExp {
+  const named = rules.filter(rule => rule !== pseudonymRule && rule !== uncheckedRule);
+  const parts = named.length > 0 ? [placeholderOf(`(${named.join("|")})`)] : [];
+  if (rules.includes(pseudonymRule)) parts.push(String.raw`\bp_[\w-]{22}(?![\w-])`);
+  if (rules.includes(uncheckedRule)) parts.push(String.raw`\[${uncheckedRule}\]`);
+  return new RegExp(parts.join("|"), "g");
+}
+
+function ruleOf({ 0: found, 1: name }: RegExpExecArray): string {
+  return name ?? (found === uncheckedText ? uncheckedRule : pseudonymRule);
+}

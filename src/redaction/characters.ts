@@ -59,7 +59,7 @@ export function before(text: Text, at: number, length: number): string {
   return text.slice(Math.max(0, at - length), at);
 }
 
-/** Whether a placeholder such as `[email]` ends here: what is attached to it began in what was there before. */
+/** Whether a placeholder such as `⟦email⟧` ends here: what is attached to it began in what was there before. */
 export function isAfterPlaceholder(text: Text, at: number): boolean {
-  return codeAt(text, at - 1) === 93 && /\[[a-z0-9_-]{1,32}\]$/.test(text.slice(Math.max(0, at - 34), at));
+  return codeAt(text, at - 1) === 0x27e7 && /⟦[a-z0-9_-]{1,32}⟧$/.test(text.slice(Math.max(0, at - 34), at));
 }

@@ -91,7 +91,7 @@ export class WordsBefore {
       if (kind === 0) continue;
       if (kind === wordKind) {
         if (from >= since) this.#wordAt(from, start, least);
-      } else if (code === 91) this.#open = from;
+      } else if (code === 0x27e6) this.#open = from;
       else {
         this.#close = from;
         const name = this.#open === -1 ? null : placeholder.exec(text.slice(this.#open, from + 1));
@@ -128,9 +128,9 @@ export class WordsBefore {
 const kinds = new Uint8Array(65_536);
 const [wordKind, bracketKind] = [1, 2];
 for (let code = 0; code < kinds.length; code++) if (words.begins(code)) kinds[code] = wordKind;
-for (const code of [91, 93]) kinds[code] = bracketKind;
+for (const code of [0x27e6, 0x27e7]) kinds[code] = bracketKind;
 
-const placeholder = /^\[([a-z0-9_-]{1,32})\]$/;
+const placeholder = /^⟦([a-z0-9_-]{1,32})⟧$/;
 
 function isBuiltIn(name: string): boolean {
   return (builtInRules as readonly string[]).includes(name);

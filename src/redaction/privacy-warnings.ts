@@ -61,7 +61,7 @@ function redacted(path: string, rules: string[]): Issue[] {
 function rulesIn(value: unknown, redactor: Redactor): string[] {
   if (value === undefined) return [];
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return [...new Set(redactor.text(text).found.map(({ rule }) => rule))];
+  return Object.keys(redactor.text(text).counts);
 }
 
 /** A value of each rule as a pattern for such values finds it. */

@@ -1,9 +1,11 @@
 // Redacts one text: finds what the rules find, also in JSON that the text contains, and replaces only these places.
 import {
+  addCount,
   type BuiltInRule,
-  builtInRules,
-  type PlacesOfRule,
-  type RedactedText,
+  noCounts,
+  placeholderOf,
+  placeholders,
+  type RuleCounts,
   uncheckedRule,
   uncheckedText,
 } from "../model/redaction.ts";
@@ -28,9 +30,18 @@ const placeUnits = 10;
 /** What stands for the texts that no rule could finish. */
 export class Unchecked extends Error {}
 
+export type RedactedText = { text: string; counts: Readonly<RuleCounts> };
+
+/** The rules whose placeholders in a text stand for values that were redacted before. */
+export type KnownRules = ReadonlySet<string>;
+
+const noRules: KnownRules = new Set();
+const nothing: Readonly<RuleCounts> = Object.freeze(noCounts());
+
 export class TextRedaction {
   readonly names: readonly string[];
-  readonly #placeholderOf: readonly string[];
+  /** By rank; behind those of the rules, what stands for the brackets of a placeholder that came with the text. */
+  readonly #replacements: readonly string[];
   readonly #builtIn: BuiltInFinder | null;
   /** Null: the own rules need the text. */
   readonly #screen: Screen | null;
@@ -39,21 +50,18 @@ export class TextRedaction {
   readonly #units: number;
   /** Shorter texts have nothing that any rule finds. */
   readonly #lengthMin: number;
-  readonly #placeholders: RegExp;
   readonly #unitsOf: UnitsOf | undefined;
 
   constructor(builtIn: readonly BuiltInRule[], own: OwnRules, unitsOf?: UnitsOf) {
     this.#unitsOf = unitsOf;
     this.names = [...builtIn, ...own.names];
-    this.#placeholderOf = this.names.map(name => `[${name}]`);
+    this.#replacements = [...this.names.map(placeholderOf), "[", "]"];
     this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
     this.#screen = own.names.length === 0 ? new Screen(builtIn) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
     this.#units = builtIn.length + own.units;
     this.#lengthMin = own.names.length > 0 ? 1 : lengthMin;
-    const names = [...builtInRules, ...own.names, uncheckedRule];
-    this.#placeholders = new RegExp(`\\[(?:${names.join("|")})\\]`, "g");
   }
 
   /** Whether any rule searches texts; if not, there are only pseudonyms. */
@@ -71,18 +79,18 @@ export class TextRedaction {
   }
 
   /** `key`: the name of the attribute or field, which may say that the text is a secret. */
-  redact(text: string, work: Work, key = ""): RedactedText {
-    const found = this.find(text, work, key);
+  redact(text: string, work: Work, key = "", known = noRules): RedactedText {
+    const found = this.find(text, work, key, known);
     if (found === null) return unchecked();
-    return found.length === 0 ? { text, found: [] } : this.replace(text, found);
+    return found.length === 0 ? { text, counts: nothing } : this.replace(text, found);
   }
 
   /** By position, without overlaps; null if the text cannot be finished. */
-  find(text: string, work: Work, key = ""): Found[] | null {
-    if (!this.searches) return [];
+  find(text: string, work: Work, key = "", known = noRules): Found[] | null {
+    if (!this.searches || (text === uncheckedText && known.has(uncheckedRule))) return [];
     if (!work.spend(text.length * this.#units)) return null;
     try {
-      return this.#findIn(text, key, work, levelsMax);
+      return this.#findIn(text, key, { work, known }, levelsMax);
     } catch (error) {
       if (error instanceof Unchecked) return null;
       throw error;
@@ -91,74 +99,83 @@ export class TextRedaction {
 
   replace(text: string, found: Found[]): RedactedText {
     const most = 2 * text.length + growthMax;
-    const all: PlacesOfRule[] = [];
-    const byRule: ([number, number][] | undefined)[] = [];
+    const counts = noCounts();
     let [out, from] = ["", 0];
     for (const { start, end, rule } of found) {
-      const placeholder = this.#placeholderOf[rule]!;
-      out += text.slice(from, start);
-      const at = out.length;
-      out += placeholder;
+      out += text.slice(from, start) + this.#replacements[rule]!;
       if (out.length > most) return unchecked();
-      let places = byRule[rule];
-      if (!places) {
-        places = [];
-        byRule[rule] = places;
-        all.push({ rule: this.names[rule]!, places });
-      }
-      places.push([at, at + placeholder.length]);
+      const name = this.names[rule];
+      if (name !== undefined) addCount(counts, name, 1);
       from = end;
     }
     out += text.slice(from);
-    if (out.length > most) return unchecked();
-    return { text: out, found: all };
+    return out.length > most ? unchecked() : { text: out, counts };
   }
 
-  #findIn(text: string, key: string, work: Work, levels: number): Found[] {
+  #findIn(text: string, key: string, pass: Pass, levels: number): Found[] {
     const inner = levels > 0 ? jsonTextsIn(text, this.#unitsOf) : null;
-    if (!inner) return this.#findPlain(text, key, work);
+    if (!inner) return this.#findPlain(text, key, pass);
     const found: Found[] = [];
     for (const one of inner)
-      if (one.lengthMax >= this.#lengthMin) this.#findInner(one, work, levels - 1, found);
+      if (one.lengthMax >= this.#lengthMin) this.#findInner(one, pass, levels - 1, found);
     return found;
   }
 
-  #findInner(one: JsonText, work: Work, levels: number, found: Found[]): void {
-    const inner = this.#findIn(one.text, one.key, work, levels);
+  #findInner(one: JsonText, pass: Pass, levels: number, found: Found[]): void {
+    const inner = this.#findIn(one.text, one.key, pass, levels);
     // Not spread: there may be more than a call may have arguments.
     for (const { start, end, rule } of inner) found.push({ start: one.at(start), end: one.at(end), rule });
   }
 
-  #findPlain(text: string, key: string, work: Work): Found[] {
-    const read = new Text(text, this.#unitsOf);
+  #findPlain(text: string, key: string, { work, known }: Pass): Found[] {
+    const stored: Place[] = [];
+    const typed: Found[] = [];
+    if (text.includes("⟦")) this.#sortPlaceholders(text, known, stored, typed);
+    // What came with the text hides nothing beside it. Brackets are as long, so positions stay.
+    const read = new Text(typed.length > 0 ? withBrackets(text, known) : text, this.#unitsOf);
     // More places than the budget has room for leave the text unchecked, so looking further would be for nothing.
-    const found = this.#builtIn ? this.#builtIn.find(read, key, work.left / placeUnits) : [];
-    if (!found) throw new Unchecked();
-    if (!this.#own.find(read, this.#ownFrom, found, work)) throw new Unchecked();
+    const all = this.#builtIn ? this.#builtIn.find(read, key, work.left / placeUnits) : [];
+    if (!all) throw new Unchecked();
+    if (!this.#own.find(read, this.#ownFrom, all, work)) throw new Unchecked();
+    const found = (stored.length > 0 ? this.#besideStored(all, stored) : all).concat(typed);
     if (found.length === 0) return found;
     if (!work.spend(found.length * placeUnits)) throw new Unchecked();
-    return withoutOverlaps(text.includes("[") ? this.#besidePlaceholders(text, found) : found);
+    return withoutOverlaps(found);
+  }
+
+  /** Those that stand for values, and the brackets of those that came with the text. */
+  #sortPlaceholders(text: string, known: KnownRules, stored: Place[], typed: Found[]): void {
+    const rank = this.names.length;
+    for (const { 0: whole, 1: name, index: start } of text.matchAll(placeholders)) {
+      const end = start + whole.length;
+      if (known.has(name!)) stored.push({ start, end });
+      else typed.push({ start, end: start + 1, rule: rank }, { start: end - 1, end, rule: rank + 1 });
+    }
   }
 
   /**
-   * Without what overlaps a placeholder or touches it: that was redacted before, and what is left of a text that is redacted
-   * again must stay as it is. An email is an email after anything.
+   * Without what overlaps or touches a placeholder that stands for a value: what is left of a text that is redacted again must
+   * stay as it is. An email is an email after anything.
    */
-  #besidePlaceholders(text: string, found: Found[]): Found[] {
-    const placeholders = Array.from(text.matchAll(this.#placeholders), match => match.index);
-    if (placeholders.length === 0) return found;
+  #besideStored(found: Found[], stored: readonly Place[]): Found[] {
     found.sort((a, b) => a.start - b.start);
-    const ends = placeholders.map(start => text.indexOf("]", start) + 1);
     let next = 0;
     return found.filter(({ start, end, rule }) => {
-      while (next < ends.length && ends[next]! < start) next++;
-      if (next === ends.length) return true;
-      if (this.names[rule] === "email") return ends[next]! <= start || placeholders[next]! >= end;
-      return placeholders[next]! > end;
+      while (next < stored.length && stored[next]!.end < start) next++;
+      const one = stored[next];
+      if (!one) return true;
+      return this.names[rule] === "email" ? one.end <= start || one.start >= end : one.start > end;
     });
   }
 }
 
+type Pass = { work: Work; known: KnownRules };
+type Place = { start: number; end: number };
+
+function withBrackets(text: string, known: KnownRules): string {
+  return text.replace(placeholders, (whole, name: string) => (known.has(name) ? whole : `[${name}]`));
+}
+
 export function unchecked(): RedactedText {
-  return { text: uncheckedText, found: [{ rule: uncheckedRule, places: [[0, uncheckedText.length]] }] };
+  return { text: uncheckedText, counts: { [uncheckedRule]: 1 } };
 }

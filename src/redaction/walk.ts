@@ -2,11 +2,17 @@
 
 import { step } from "../model/path.ts";
 import { isRecord } from "../model/record.ts";
-import { pseudonymRule, type Redaction, type RedactionIn } from "../model/redaction.ts";
+import {
+  addCount,
+  pseudonymRule,
+  type RedactionIn,
+  type RuleCounts,
+  uncheckedText,
+} from "../model/redaction.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import type { IdKeys, IdRule } from "./ids.ts";
 import { type JsonNumber, jsonTextsIn } from "./json-texts.ts";
-import { type TextRedaction, unchecked } from "./text.ts";
+import { type KnownRules, type TextRedaction, unchecked } from "./text.ts";
 import type { Work } from "./work.ts";
 
 export type Engine = {
@@ -14,6 +20,24 @@ export type Engine = {
   pseudonymOf: (value: string) => string;
   ids: IdKeys;
   work: Work;
+  known: KnownRules;
+  /** Gets what is redacted. */
+  counts: RuleCounts;
+  onFound: ((found: FoundValues) => void) | undefined;
+};
+
+/** Values that a rule found in one text of a span, or of the body of the trace. */
+export type FoundValues = {
+  /** Null for the resource and the metadata of a batch. */
+  spanId: string | null;
+  in: RedactionIn;
+  /**
+   * Of the text: the attribute's key, then steps into its value, such as `gen_ai.input.messages[0].content`. In events and
+   * log records it begins with the position, `[0].attributes["exception.message"]`; of a status it is `message`.
+   */
+  path: string;
+  rule: string;
+  count: number;
 };
 
 /** In units of work: walking to a value. */
@@ -22,13 +46,11 @@ const valueUnits = 8;
 /** Each method returns the same value if nothing in it was found. */
 export class Walk {
   readonly #engine: Engine;
-  readonly #at: Pick<Redaction, "spanId" | "in">;
-  readonly #redactions: Redaction[];
+  readonly #at: Pick<FoundValues, "spanId" | "in">;
 
-  constructor(engine: Engine, spanId: string | null, where: RedactionIn, redactions: Redaction[]) {
+  constructor(engine: Engine, spanId: string | null, where: RedactionIn) {
     this.#engine = engine;
     this.#at = { spanId, in: where };
-    this.#redactions = redactions;
   }
 
   attributes(attributes: Attributes, path: string, kept?: string): Attributes {
@@ -93,12 +115,16 @@ export class Walk {
 
   text(text: string, path: string, key: string): string {
     if (text === "") return text;
-    const { texts, work } = this.#engine;
+    const { texts, work, known } = this.#engine;
     if (!texts.searches) return text;
-    const redacted = work.spend(valueUnits) ? texts.redact(text, work, key) : unchecked();
-    if (redacted.found.length === 0) return text;
-    for (const { rule, places } of redacted.found) this.#redactions.push({ ...this.#at, path, rule, places });
+    const redacted = work.spend(valueUnits) ? texts.redact(text, work, key, known) : unchecked();
+    for (const rule in redacted.counts) this.#count(rule, redacted.counts[rule]!, path);
     return redacted.text;
+  }
+
+  #count(rule: string, count: number, path: string): void {
+    addCount(this.#engine.counts, rule, count);
+    this.#engine.onFound?.({ ...this.#at, path, rule, count });
   }
 
   /** Its name and its times stay. */
@@ -131,9 +157,10 @@ export class Walk {
 
   /** Whole values: a part of an id is no id. */
   #id(value: unknown, path: string, rule: IdRule): unknown {
-    if (typeof value === "string") return this.#idText(value, path, rule);
-    if (typeof value === "number" || typeof value === "bigint") {
-      return rule === "always" ? this.#pseudonym(String(value), path) : value;
+    if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") {
+      const id = typeof value === "string" ? this.#idText(value, rule) : this.#idNumber(value, rule);
+      if (id !== value) this.#count(pseudonymRule, 1, path);
+      return id;
     }
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value))
@@ -141,23 +168,20 @@ export class Walk {
     return this.#object(value as Attributes, (item, key) => this.#id(item, path + step(key), rule));
   }
 
-  #idText(text: string, path: string, rule: IdRule): string {
+  #idNumber(id: number | bigint, rule: IdRule): unknown {
+    return rule === "always" ? this.#engine.pseudonymOf(String(id)) : id;
+  }
+
+  #idText(text: string, rule: IdRule): string {
     const inner = quotedText(text);
     const id = inner ?? text;
     if (id === "" || pseudonymPattern.test(id)) return text;
+    const { texts, work, known, pseudonymOf } = this.#engine;
     if (rule === "ifFound") {
-      const { texts, work } = this.#engine;
-      const found = work.spend(valueUnits) ? texts.find(id, work) : null;
+      const found = work.spend(valueUnits) ? texts.find(id, work, "", known) : null;
       if (found?.length === 0) return text;
     }
-    return this.#pseudonym(id, path, inner === null ? "" : '"');
-  }
-
-  #pseudonym(id: string, path: string, quote = ""): string {
-    const pseudonym = this.#engine.pseudonymOf(id);
-    const places: [number, number][] = [[quote.length, quote.length + pseudonym.length]];
-    this.#redactions.push({ ...this.#at, path, rule: pseudonymRule, places });
-    return quote + pseudonym + quote;
+    return inner === null ? pseudonymOf(id) : `"${pseudonymOf(id)}"`;
   }
 
   /** Some fields of an object, or of the JSON of one, are ids. */
@@ -175,31 +199,21 @@ export class Walk {
   #withFieldsInJson(text: string, path: string, key: string, fields: ReadonlyMap<string, IdRule>): string {
     const numbers: JsonNumber[] = [];
     const inner = jsonTextsIn(text, undefined, numbers) ?? [];
-    const places: { start: number; end: number; by: string }[] = [];
-    const count = this.#redactions.length;
+    const ids: { start: number; end: number; by: string }[] = [];
     for (const one of inner) {
       const rule = one.isField ? fields.get(one.key) : undefined;
-      const by = rule ? this.#idText(one.text, path, rule) : one.text;
-      if (by !== one.text) places.push({ start: one.at(0), end: one.at(one.text.length), by });
+      const by = rule ? this.#idText(one.text, rule) : one.text;
+      if (by !== one.text) ids.push({ start: one.at(0), end: one.at(one.text.length), by });
     }
-    for (const one of numbers) {
-      if (fields.get(one.key) !== "always") continue;
-      const id = asNumber(text.slice(one.start, one.end));
-      places.push({ start: one.start, end: one.end, by: this.#pseudonym(id, path, '"') });
+    for (const { key, start, end } of numbers) {
+      if (fields.get(key) !== "always") continue;
+      ids.push({ start, end, by: `"${this.#engine.pseudonymOf(asNumber(text.slice(start, end)))}"` });
     }
-    // The places are told below, in the text as it is stored.
-    this.#redactions.length = count;
     let changed = text;
-    for (const { start, end, by } of places.sort((a, b) => b.start - a.start))
+    for (const { start, end, by } of ids.sort((a, b) => b.start - a.start))
       changed = changed.slice(0, start) + by + changed.slice(end);
     const stored = this.text(changed, path, key);
-    if (changed === text) return stored;
-    const pseudonyms: [number, number][] = [];
-    for (const one of jsonTextsIn(stored) ?? []) {
-      const isPseudonym = one.isField && fields.has(one.key) && pseudonymPattern.test(one.text);
-      if (isPseudonym) pseudonyms.push([one.at(0), one.at(one.text.length)]);
-    }
-    this.#redactions.push({ ...this.#at, path, rule: pseudonymRule, places: pseudonyms });
+    if (ids.length > 0 && stored !== uncheckedText) this.#count(pseudonymRule, ids.length, path);
     return stored;
   }
 }

@@ -9,7 +9,6 @@ import { findTraceSize } from "../store/traces/read.ts";
 import { listStale } from "../store/traces/stale.ts";
 import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
-import { redactionsOfCalls } from "../trace-reader/call-redactions.ts";
 import {
   loadVersion,
   openTraceReader,
@@ -80,14 +79,6 @@ export class ThreadedTraceReader implements TraceReader {
 
   search: TraceReader["search"] = (request, signal) =>
     this.#searches.call("search", request, signal ? { signal } : {});
-
-  redactionsOfCalls: TraceReader["redactionsOfCalls"] = ({ bytes, ...about }) => {
-    const texts = about.calls.map(({ instructions, material, answer }) => instructions + material + answer);
-    const read = texts.reduce((sum, { length }) => sum + length, bytes);
-    return this.#inlineOr("redactionsOfCalls", about, read, () =>
-      redactionsOfCalls(this.#options.db, this.#inlineHeap, about),
-    );
-  };
 
   async refresh(agentId: string): Promise<void> {
     const { db } = this.#options;

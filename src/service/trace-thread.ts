@@ -9,7 +9,6 @@ import { openStore } from "../store/scale/open.ts";
 import type { StaleTrace } from "../store/traces/stale.ts";
 import type { TraceLimits } from "../threads/heap.ts";
 import { serveThread } from "../threads/serve.ts";
-import { type CallsAbout, redactionsOfCalls } from "../trace-reader/call-redactions.ts";
 import { acquireVersion, cacheTraces, openTraceReader } from "../trace-reader.ts";
 
 // Bytes of JSON, which take several times as much memory.
@@ -24,7 +23,6 @@ heap.makeRoom = () => cache.drop();
 const handlers = {
   ...openTraceReader(cache.load),
   search: (request: SpanSearch, signal: AbortSignal) => searchSpans(db, heap, request, signal),
-  redactionsOfCalls: (request: CallsAbout) => redactionsOfCalls(db, heap, request),
   derive: (stale: StaleTrace[]) => deriveColumns(db, stale, { heap }),
 };
 

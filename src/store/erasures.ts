@@ -174,7 +174,7 @@ export async function deleteErasure(db: Database, id: string): Promise<void> {
   });
 }
 
-export type FoundMatch = Required<ErasurePlace> & { traceId: string; agentId: string };
+export type FoundMatch = ErasurePlace & { traceId: string; agentId: string };
 
 /** The first matches of a dry run that are still stored. */
 export async function listMatches(db: Database, vault: Vault, id: string): Promise<FoundMatch[]> {
@@ -186,9 +186,7 @@ export async function listMatches(db: Database, vault: Vault, id: string): Promi
   );
   return rows.flatMap(({ traceId, agentId, place }) => {
     const text = vault.open(place, sealedFor(id));
-    return text === undefined
-      ? []
-      : [{ traceId, agentId, redactions: [], ...(JSON.parse(text) as ErasurePlace) }];
+    return text === undefined ? [] : [{ traceId, agentId, ...(JSON.parse(text) as ErasurePlace) }];
   });
 }
 

@@ -2,9 +2,9 @@
 
 import type { LoadedTrace } from "../load.ts";
 import { ValueAllowance } from "../model/json-text.ts";
-import type { PlacesOfRule, Redaction } from "../model/redaction.ts";
-import { storable, textMax } from "../model/trace/storable.ts";
-import type { Attributes, Derived, MergedTrace, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
+import type { RuleCounts } from "../model/redaction.ts";
+import { storable } from "../model/trace/storable.ts";
+import type { Attributes, Derived, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
 import { type Cut, type Path, truncateValue } from "../model/truncate.ts";
 import { columnsOf } from "../reading/derived/columns.ts";
 import { outlineSpan } from "../reading/derived/outline.ts";
@@ -12,7 +12,6 @@ import { type ConventionReport, type Preview, reportOf } from "../reading/derive
 import { costOfTrace, costView, type PricesOfDay } from "../reading/derived/usage.ts";
 import { attributeOf, structureOf } from "../reading/span/conversation.ts";
 import { sourceOf } from "../reading/span/sources.ts";
-import { redactionsOf } from "./turn.ts";
 
 /** The part of a trace that does not depend on its runs. `spans` is a JSON list. */
 export type OutlinePart = {
@@ -40,9 +39,7 @@ export type OutlinePart = {
       responseText: string | null;
       metadata: Attributes | null;
       resource: Attributes | null;
-      redactions: Redaction[];
-      userInputRedactions: PlacesOfRule[];
-      responseTextRedactions: PlacesOfRule[];
+      redactions: RuleCounts;
     } & Pick<Cut<unknown>, "cuts" | "omissions">;
   spans: Uint8Array;
 };
@@ -77,7 +74,6 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
   const { metadata, resource } = trace;
   const { calls, ...cost } = costOfTrace(derived.modelCalls, prices);
   const bySpan = new Map(calls.map(call => [call.spanId, call]));
-  const redacted = redactionsOf(loaded, shortTextMax);
   const context = truncateValue({ metadata, resource }, contextBytesMax);
   return {
     head: {
@@ -100,9 +96,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
       ...costView(cost),
       ...reportOf(loaded),
       ...context.value,
-      redactions: (trace.redactions ?? []).slice(0, outlinedRedactions),
-      userInputRedactions: redacted.userInput,
-      responseTextRedactions: redacted.responseText,
+      redactions: trace.redactions ?? {},
       cuts: context.cuts,
       omissions: context.omissions,
     },
@@ -110,9 +104,6 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
   };
 }
 
-const outlinedRedactions = 2_000;
-/** Of texts as in lists, without the mark of what is left out. */
-export const shortTextMax = textMax - 1;
 const contextBytesMax = 32 * 1024;
 // With the list of truncated places, a span stays below 256 KB.
 const attributesBytesMax = 176 * 1024;
@@ -136,10 +127,6 @@ export function cutSpan({
   };
 }
 
-export function redactionsOfSpan({ redactions = [] }: MergedTrace, spanId: string): Redaction[] {
-  return redactions.filter(one => one.spanId === spanId);
-}
-
 export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
   const { trace, derived, revision } = loaded;
   const {
@@ -156,12 +143,9 @@ export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
     ...values
   } = derived;
   const { calls, ...cost } = costOfTrace(modelCalls, prices);
-  const redacted = redactionsOf(loaded);
   const json = jsonOf({
     ...values,
-    redactions: trace.redactions ?? [],
-    userInputRedactions: redacted.userInput,
-    responseTextRedactions: redacted.responseText,
+    redactions: trace.redactions ?? {},
     ...costView(cost),
     modelCalls: calls,
     ...reportOf(loaded),

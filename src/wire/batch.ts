@@ -22,8 +22,8 @@ export function encodeBatch(batch: Batch): Encoded {
  * A batch whose resource is stored elsewhere, for several batches: `hash` identifies it, so that batches with different
  * resources have different bytes.
  */
-export function encodeWithoutResource({ spans, metadata, content }: Batch, hash: string): Encoded {
-  return compressText(JSON.stringify({ spans, resource: null, metadata, content, resourceHash: hash }));
+export function encodeWithoutResource(batch: Batch, hash: string): Encoded {
+  return compressText(JSON.stringify({ ...batch, resource: null, resourceHash: hash }));
 }
 
 export function encodeResource(resource: Attributes): Encoded & { hash: string } {
@@ -83,8 +83,8 @@ export function readBatch(scanned: Scanned, resource?: Attributes): Batch {
   if (received === "json") return readOtlpJson(parsed as Json, unlimited, text.length)[0]!.batch;
   const batch = parsed as Batch;
   if (!resource) return batch;
-  const { spans, metadata, content } = batch;
-  return { spans, resource, metadata, ...(content && { content }) };
+  const { resourceHash: _, ...rest } = batch as Batch & { resourceHash: string };
+  return { ...rest, resource };
 }
 
 export function readResource(scanned: Scanned): Attributes {

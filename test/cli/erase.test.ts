@@ -90,7 +90,7 @@ test("a dry run lists the tests that have the value below each other, and says i
   assert.equal(none.out, "0 traces match.\nNothing to erase. Check the spelling: case matters.\n");
 });
 
-test("a dry run says redacted places in words", async () => {
+test("a dry run says what was redacted beside what it found", async () => {
   const privacy = `/api/projects/${service.projectId}/privacy` as const;
   const body = await service.client.read(privacy);
   await service.client.put(privacy, { ...body, builtIn: ["email"] }).expect(200);
@@ -100,7 +100,7 @@ test("a dry run says redacted places in words", async () => {
     }),
   });
   const { out } = await svc(["--text", "QX-77-Z", "--dry-run"]);
-  assert.match(out, /attributes note: Code QX-77-Z for \[redacted: email\]\n/);
+  assert.match(out, /attributes note: Code QX-77-Z for ⟦email⟧\n/);
 });
 
 test("wrong usage and rejected requests end with 2, and neither the token nor a stack is printed", async () => {

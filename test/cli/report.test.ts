@@ -130,33 +130,6 @@ test("a wait for a trace that never came is told apart from the agent's time", (
   ]);
 });
 
-test("redacted places are said in words, and what was typed like one stays", () => {
-  const turn = {
-    turn: 1,
-    error: { code: "AGENT_ERROR", reason: "[email] is gone, [email]" },
-    errorRedactions: [{ rule: "email", places: [[0, 7]] }],
-  };
-  const check = {
-    ...{ id: "a1", type: "response_regex", outcome: "failed", reason: "Found [email], [card] and p_1." },
-    redactions: [
-      { path: "actual", rule: "iban", places: [[0, 6]] },
-      { path: "reason", rule: "pseudonym", places: [[26, 29]] },
-      { path: "reason", rule: "card", places: [[15, 21]] },
-      { path: "reason", rule: "email", places: [[90, 97]] },
-    ],
-  };
-  const fields = { ...failed, turns: [turn], checks: [check] } as unknown as Fields;
-  assert.deepEqual(
-    reportLines(reportOf([fields]))
-      .slice(2)
-      .map(line => line.trim()),
-    [
-      "turn 1, AGENT_ERROR: [redacted: email] is gone, [email]",
-      "response_regex a1, failed: Found [email], [redacted: card] and [redacted: pseudonym of an ID].",
-    ],
-  );
-});
-
 test("runs that are not counted are named beside the rate", () => {
   const [line] = reportLines(reportOf([...passing(1), failed, skipped, errored]));
   assert.match(line!, /^ERROR {2}Test 0 {2}1 of 2 passed \(50%, .*\), 2 not counted$/);

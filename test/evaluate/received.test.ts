@@ -7,7 +7,6 @@ import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../../src/evaluate/received.ts";
 import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
 import type { AgentCallError } from "../../src/model/agent/call.ts";
-import type { Place } from "../../src/model/redaction.ts";
 import type { Received } from "../../src/model/run/received.ts";
 import type { Span, Turn } from "../../src/model/trace/trace.ts";
 import { derive } from "../../src/reading/derived/derive.ts";
@@ -56,8 +55,8 @@ suite("what was received", () => {
   });
 
   test("makes no verdict where it was redacted, whatever the trace says", () => {
-    const reply = { text: "Write to [email]", redactions: [{ rule: "email", places: [[9, 16] as Place] }] };
-    const said = { "gen_ai.response.text": "Write to [email]" };
+    const reply = { text: "Write to ⟦email⟧", redactions: { email: 1 } };
+    const said = { "gen_ai.response.text": "Write to ⟦email⟧" };
     for (const attributes of [{}, healthy, said]) {
       const one = withReceived(turnOf(root(attributes)), received(reply));
       for (const turn of [one, joinTurns([one]), joinTurns([one, one])]) {

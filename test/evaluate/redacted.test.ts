@@ -6,19 +6,15 @@ import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { joinTurns } from "../../src/evaluate/turns.ts";
 import { unanswered } from "../../src/model/judge/outcome.ts";
-import type { Redaction } from "../../src/model/redaction.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
 import { derive } from "../../src/reading/derived/derive.ts";
 import { assertRendered, root, scored, span, testCase, tool, traceOf } from "./makers.ts";
 
-const pseudonym = "p_3f9a0c1b2d4e5f60718293a4";
+const pseudonym = "p_3f9a0c1b2d4e5f60718293";
 
 function traceWith(rules: string[], spans: Span[]): MergedTrace {
-  const redactions = spans.flatMap(({ span_id }) =>
-    rules.map((rule): Redaction => ({ spanId: span_id, rule, in: "attributes", path: "", places: [] })),
-  );
-  return { ...traceOf(...spans), redactions };
+  return { ...traceOf(...spans), redactions: Object.fromEntries(rules.map(rule => [rule, 1])) };
 }
 
 /** Schemas are answered as valid where the schema says so in its title. */
@@ -69,76 +65,78 @@ const status = onBoth("http.response.status_code");
 type Row = [name: string, assertion: Record<string, unknown>, spans: Span[], outcome: string];
 
 const rows: Row[] = [
-  ["a pattern apart from the place holds", regex("order 7"), reply("Your order 7, [email]."), "passed"],
-  ["and fails under negate", regex("order 7", { negate: true }), reply("Your order 7, [email]."), "failed"],
-  ["a pattern that is nowhere", regex("order 8"), reply("Your order 7, [email]."), "skipped"],
-  ["and under negate", regex("@", { negate: true }), reply("Write to [email]."), "skipped"],
-  ["a pattern that matches the placeholder", regex("email"), reply("Write to [email]."), "skipped"],
+  ["a pattern apart from the place holds", regex("order 7"), reply("Your order 7, ⟦email⟧."), "passed"],
+  ["and fails under negate", regex("order 7", { negate: true }), reply("Your order 7, ⟦email⟧."), "failed"],
+  ["a pattern that is nowhere", regex("order 8"), reply("Your order 7, ⟦email⟧."), "skipped"],
+  ["and under negate", regex("@", { negate: true }), reply("Write to ⟦email⟧."), "skipped"],
+  ["a pattern that matches the placeholder", regex("email"), reply("Write to ⟦email⟧."), "skipped"],
   [
     "a pattern that ends at the placeholder",
     regex("to ", { negate: true }),
-    reply("Write to [email]."),
+    reply("Write to ⟦email⟧."),
     "skipped",
   ],
   [
     "a match after one that is the placeholder",
     regex("\\b(email|phone)\\b", { flags: "i" }),
-    reply("Write to [email] or give us your phone number."),
+    reply("Write to ⟦email⟧ or give us your phone number."),
     "passed",
   ],
   [
     "a match after one that is the placeholder, under negate",
     regex("\\b(email|phone)\\b", { flags: "i", negate: true }),
-    reply("Write to [email] or give us your phone number."),
+    reply("Write to ⟦email⟧ or give us your phone number."),
     "failed",
   ],
   [
     "matches that are all placeholders",
     regex("email", { negate: true }),
-    reply("Write to [email] or to [email]."),
+    reply("Write to ⟦email⟧ or to ⟦email⟧."),
     "skipped",
   ],
   ["a pseudonym", regex("anna", { negate: true }), reply(`For ${pseudonym}.`), "skipped"],
   [
     "what only looks like another rule's placeholder",
     regex("x", { negate: true }),
-    reply("[card]"),
+    reply("⟦card⟧"),
     "passed",
   ],
+  ["a placeholder that was typed", regex("@", { negate: true }), reply("[email]"), "passed"],
+  ["a text that took too long to check", regex("@", { negate: true }), reply("[unchecked]"), "skipped"],
   ["a text that was not changed", regex("@", { negate: true }), reply("Nothing."), "passed"],
 
-  ["another value", json("a@b.example"), step("[email]"), "skipped"],
-  ["another value under negate", json("a@b.example", { negate: true }), step("[email]"), "skipped"],
-  ["the placeholder itself", json("[email]"), step("[email]"), "skipped"],
-  ["a value within JSON", json({ to: "a@b.example" }), step('{"to":"[email]"}'), "skipped"],
-  ["a value that differs elsewhere", json({ to: "x", n: 8 }), step('{"to":"[email]","n":7}'), "failed"],
+  ["another value", json("a@b.example"), step("⟦email⟧"), "skipped"],
+  ["another value under negate", json("a@b.example", { negate: true }), step("⟦email⟧"), "skipped"],
+  ["the placeholder itself", json("⟦email⟧"), step("⟦email⟧"), "skipped"],
+  ["a value within JSON", json({ to: "a@b.example" }), step('{"to":"⟦email⟧"}'), "skipped"],
+  ["a value that differs elsewhere", json({ to: "x", n: 8 }), step('{"to":"⟦email⟧","n":7}'), "failed"],
   [
     "a value that differs elsewhere, under negate",
     json({ to: "x", n: 8 }, { negate: true }),
-    step({ to: "[email]", n: 7 }),
+    step({ to: "⟦email⟧", n: 7 }),
     "passed",
   ],
-  ["a number that became a text", json(4_111, { negate: true }), step("[email]"), "skipped"],
-  ["a number of which a part did", json(4_111, { negate: true }), step("41[email]"), "skipped"],
-  ["a text that never was a number", json(4_111), step("Not [email]"), "failed"],
-  ["a span that was not changed holds", json(7), [...step("[email]"), ...step(7)], "passed"],
+  ["a number that became a text", json(4_111, { negate: true }), step("⟦email⟧"), "skipped"],
+  ["a number of which a part did", json(4_111, { negate: true }), step("41⟦email⟧"), "skipped"],
+  ["a text that never was a number", json(4_111), step("Not ⟦email⟧"), "failed"],
+  ["a span that was not changed holds", json(7), [...step("⟦email⟧"), ...step(7)], "passed"],
 
-  ["a schema of types", schema({ title: "valid" }), step('{"to":"[email]"}'), "passed"],
-  ["a schema of types that is not met", schema({}), step('{"to":"[email]"}'), "failed"],
+  ["a schema of types", schema({ title: "valid" }), step('{"to":"⟦email⟧"}'), "passed"],
+  ["a schema of types that is not met", schema({}), step('{"to":"⟦email⟧"}'), "failed"],
   [
     "a schema with a pattern",
     schema({ title: "valid", properties: { to: { pattern: "@" } } }),
-    step('{"to":"[email]"}'),
+    step('{"to":"⟦email⟧"}'),
     "skipped",
   ],
   [
     "a schema with a pattern under negate",
     schema({ properties: { to: { pattern: "@" } } }, true),
-    step('{"to":"[email]"}'),
+    step('{"to":"⟦email⟧"}'),
     "skipped",
   ],
 
-  ["a schema of a number that became a text", schema({ type: "integer" }), step("[email]"), "skipped"],
+  ["a schema of a number that became a text", schema({ type: "integer" }), step("⟦email⟧"), "skipped"],
   [
     "a schema of a number that became a pseudonym, under negate",
     schema({ type: "integer" }, true),
@@ -147,93 +145,94 @@ const rows: Row[] = [
   ],
   ["a schema of numbers, one a pseudonym", schema({}), step({ account: pseudonym }), "skipped"],
   ["a schema of texts, one a pseudonym", schema({}), step(`{"account":"${pseudonym}"}`), "failed"],
-  ["a schema and what never was JSON", schema({}), step("Sent to [email]"), "failed"],
+  ["a schema and what never was JSON", schema({}), step("Sent to ⟦email⟧"), "failed"],
 
-  ["arguments that were a number", called(4_111, { negate: true }), sent("[email]"), "skipped"],
-  ["arguments that were any JSON", called({ order: 7 }, { negate: true }), sent("[email]"), "skipped"],
-  ["arguments that never were JSON", called({ order: 7 }), sent("to [email]"), "failed"],
-  ["an argument of the name value", called({ order: 7 }), sent({ value: "[email]" }), "failed"],
-  ["an expected address", called({ to: "a@b.example" }), sent({ to: "[email]" }), "skipped"],
+  ["arguments that were a number", called(4_111, { negate: true }), sent("⟦email⟧"), "skipped"],
+  ["arguments that were any JSON", called({ order: 7 }, { negate: true }), sent("⟦email⟧"), "skipped"],
+  ["arguments that never were JSON", called({ order: 7 }), sent("to ⟦email⟧"), "failed"],
+  ["an argument of the name value", called({ order: 7 }), sent({ value: "⟦email⟧" }), "failed"],
+  ["an expected address", called({ to: "a@b.example" }), sent({ to: "⟦email⟧" }), "skipped"],
   [
     "an expected address under negate",
     called({ to: "a@b.example" }, { negate: true }),
-    sent({ to: "[email]" }),
+    sent({ to: "⟦email⟧" }),
     "skipped",
   ],
-  ["another argument that matches", called({ order: 7 }), sent({ order: 7, to: "[email]" }), "passed"],
+  ["another argument that matches", called({ order: 7 }), sent({ order: 7, to: "⟦email⟧" }), "passed"],
   [
     "another argument that differs",
     called({ order: 8, to: "a@b.example" }),
-    sent({ order: 7, to: "[email]" }),
+    sent({ order: 7, to: "⟦email⟧" }),
     "failed",
   ],
-  ["that it is there", called({ to: { $exists: true } }), sent({ to: "[email]" }), "passed"],
-  ["its pattern", called({ to: { $regex: "@" } }), sent({ to: "[email]" }), "skipped"],
+  ["that it is there", called({ to: { $exists: true } }), sent({ to: "⟦email⟧" }), "passed"],
+  ["its pattern", called({ to: { $regex: "@" } }), sent({ to: "⟦email⟧" }), "skipped"],
   [
     "a choice of objects",
     called({ to: { $in: [{ at: "a@b.example" }] } }),
-    sent({ to: { at: "[email]" } }),
+    sent({ to: { at: "⟦email⟧" } }),
     "skipped",
   ],
-  ["enough other calls", called({ to: "x" }), sent({ to: "x" }, { to: "[email]" }), "passed"],
+  ["enough other calls", called({ to: "x" }), sent({ to: "x" }, { to: "⟦email⟧" }), "passed"],
   [
     "at most one, and one that may be the second",
     called({ to: "x" }, { min: 0, max: 1 }),
-    sent({ to: "x" }, { to: "[email]" }),
+    sent({ to: "x" }, { to: "⟦email⟧" }),
     "skipped",
   ],
   [
     "exact arguments",
     called({ order: 7 }, { arguments_mode: "exact" }),
-    sent({ order: 7, to: "[email]" }),
+    sent({ order: 7, to: "⟦email⟧" }),
     "failed",
   ],
-  ["a number of the root", tokens({ max_input: 5 }), usage("[email]", 3), "skipped"],
+  ["a number of the root", tokens({ max_input: 5 }), usage("⟦email⟧", 3), "skipped"],
   [
     "a number of the root, under negate",
     tokens({ max_input: 2, negate: true }),
-    usage("[email]", 3),
+    usage("⟦email⟧", 3),
     "skipped",
   ],
-  ["a number of another span", tokens({ max_input: 5 }), usage(undefined, "[email]"), "skipped"],
+  ["a number of another span", tokens({ max_input: 5 }), usage(undefined, "⟦email⟧"), "skipped"],
   [
     "a number of another span than the root, which has one",
     tokens({ max_input: 5 }),
-    usage(3, "[email]"),
+    usage(3, "⟦email⟧"),
     "passed",
   ],
   [
     "a total that the other side exceeds",
     tokens({ max_total: 5 }),
-    [root({ "gen_ai.usage.input_tokens": "[email]", "gen_ai.usage.output_tokens": 6 })],
+    [root({ "gen_ai.usage.input_tokens": "⟦email⟧", "gen_ai.usage.output_tokens": 6 })],
     "failed",
   ],
-  ["no text of digits", tokens({ max_input: 5 }), usage("by [email]", 3), "passed"],
-  ["a status", { type: "http_status", expected_status: 200 }, status("[email]", 200), "skipped"],
+  ["no text of digits", tokens({ max_input: 5 }), usage("by ⟦email⟧", 3), "passed"],
+  ["a status", { type: "http_status", expected_status: 200 }, status("⟦email⟧", 200), "skipped"],
   [
     "a status of another span than the root",
     { type: "http_status", expected_status: 200 },
-    status(200, "[email]"),
+    status(200, "⟦email⟧"),
     "passed",
   ],
 
-  ["a name that was changed", { type: "tool_call", expected_name: "send" }, [tool("[email]")], "skipped"],
+  ["a name that was changed", { type: "tool_call", expected_name: "send" }, [tool("⟦email⟧")], "skipped"],
   [
     "a name under negate",
     { type: "tool_call", expected_name: "send", negate: true },
-    [tool("[email]")],
+    [tool("⟦email⟧")],
     "skipped",
   ],
 ];
 
 for (const [name, assertion, spans, outcome] of rows) {
   test(`${assertion["type"]}: ${name}`, () => {
-    const check = checkOf(assertion, traceWith(["email", "pseudonym"], spans));
+    const check = checkOf(assertion, traceWith(["email", "pseudonym", "unchecked"], spans));
     assert.equal(check.outcome, outcome);
     assertRendered(check);
     assert.equal(check.skipped, outcome === "skipped" ? "redacted" : undefined);
     if (outcome !== "skipped") return;
-    assert.deepEqual(check.reasonData, { rules: [/pseudonym/.test(name) ? "pseudonym" : "email"] });
+    const rule = /pseudonym/.test(name) ? "pseudonym" : /too long/.test(name) ? "unchecked" : "email";
+    assert.deepEqual(check.reasonData, { rules: [rule] });
     assert.ok(check.evidence.length > 0);
   });
 }
@@ -250,7 +249,7 @@ suite("semantic checks", () => {
   });
 
   test("an answer that a redaction leaves undecided is a skip of its own", () => {
-    const trace = traceWith(["email"], reply("Write to [email]."));
+    const trace = traceWith(["email"], reply("Write to ⟦email⟧."));
     const derived = derive(trace);
     const given = testCase({ assertions: [polite] });
     const answers = noAnswers();
@@ -265,8 +264,8 @@ suite("semantic checks", () => {
 
 test("in joined turns each turn has its own redactions", () => {
   const turn = (trace: MergedTrace) => ({ trace, derived: derive(trace) });
-  const changed = turn(traceWith(["email"], reply("Write to [email].")));
-  const plain = turn(traceOf(...reply("Write to [email].")));
+  const changed = turn(traceWith(["email"], reply("Write to ⟦email⟧.")));
+  const plain = turn(traceOf(...reply("Write to ⟦email⟧.")));
   const skips = (turns: (typeof plain)[], at: number) => {
     const { trace, derived } = joinTurns(turns);
     const given = testCase({
@@ -288,6 +287,6 @@ test("a redacted number of tokens is part of the evidence, unless the root's cou
     const given = testCase({ assertions: [{ type: "token_limit", max_input: 5 }] });
     return evaluateTest(trace, derive(trace), given, noAnswers()).checks[0]!.evidence.map(one => one.spanId);
   };
-  assert.deepEqual(placesOf("[email]", 3), ["root", "step"]);
-  assert.deepEqual(placesOf(3, "[email]"), ["root"]);
+  assert.deepEqual(placesOf("⟦email⟧", 3), ["root", "step"]);
+  assert.deepEqual(placesOf(3, "⟦email⟧"), ["root"]);
 });

@@ -78,8 +78,6 @@ suite("a trace in another convention", () => {
       conventions: ["openinference"],
       userInput: question,
       responseText: reply,
-      userInputRedactions: [],
-      responseTextRedactions: [],
       tokens: {
         input: 43,
         output: 14,

@@ -292,10 +292,7 @@ suite("what is left of forgotten traces", () => {
     assert.deepEqual(new Set(Object.keys(attributes)), new Set(kept));
     assert.match(String(attributes["user.id"]), /^p_/);
     assert.deepEqual([trace.userId, trace.conversationId], [attributes["user.id"], null]);
-    assert.deepEqual(
-      trace.redactions.map(({ path: at, rule }) => [at, rule]),
-      [["user.id", "pseudonym"]],
-    );
+    assert.deepEqual(trace.redactions, { pseudonym: 1 });
     for (const text of ["canary.zq7@example.com", "c-denied"])
       assert.deepEqual(await columnsWith(service.databaseUrl, text), []);
     const { items } = await forgetting.read(`/api/agents/${agentId}/conversations`);

@@ -118,7 +118,7 @@ test("a trace sent again after its answer was lost, or after a change of rules, 
     await service.client.put(project.path, { builtIn: ["*"], rules: [] }).expect(200);
     await post(project, JSON.parse(body), { headers });
     const { said: texts } = await textsOf(stored!.id);
-    assert.deepEqual(texts, [`Write to [email] about ${order}.`], path);
+    assert.deepEqual(texts, [`Write to ⟦email⟧ about ${order}.`], path);
     const [after] = (await rows()).rows;
     assert.deepEqual([after!.id, after!.spans], [stored!.id, 1]);
     assert.equal((await readTrace(stored!.id)).revision, stored!.revision + 1);
@@ -147,7 +147,7 @@ test("log records that become alike are as many as were sent, and are not double
     assert.equal((await logs(...texts)).status, 200);
     return (await textsOf(traceId)).logged;
   };
-  const alike = "I am [email]";
+  const alike = "I am ⟦email⟧";
   assert.deepEqual(await loggedAfter(one), [alike]);
   assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
   assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
@@ -160,7 +160,7 @@ test("a batch that waits to be merged while rules or settings change is stored b
   for (const [change, then] of [
     [
       (project: PrivateProject) => service.client.put(project.path, rules).expect(200),
-      ["Write to [email].", "Write to [email]."],
+      ["Write to ⟦email⟧.", "Write to ⟦email⟧."],
     ],
     [
       ({ agentId }: PrivateProject) =>

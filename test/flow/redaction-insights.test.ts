@@ -1,7 +1,7 @@
-// Redactions by rule and hour are exact: they equal a recount of what is stored with the batches.
+// Redactions by rule and hour are exact: they equal a recount of what is stored.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readRedactions } from "../../src/wire/redactions.ts";
+import { countIn } from "../../src/model/redaction.ts";
 import { makeAgent, makeKey } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "../support/bodies.ts";
 import { send } from "../support/send.ts";
@@ -9,7 +9,7 @@ import { world } from "../support/world.ts";
 
 const service = world();
 
-test("redactions are counted by rule, hour and day, and equal a recount of the stored batches", async () => {
+test("redactions are counted by rule, hour and day, and equal a recount of the stored traces", async () => {
   const { body: project } = await service.client.post("/api/projects", { name: "Leaky" }).expect(201);
   const settings = {
     builtIn: ["email", "card"],
@@ -27,7 +27,7 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
     texts.flatMap((text, at) => [
       send(to, {
         body: canonicalBody(agent.id, {
-          spans: [canonicalSpan({ attributes: { text, customer: at, list: [text, "[email]"] } })],
+          spans: [canonicalSpan({ attributes: { text, customer: at, list: [text, "⟦email⟧"] } })],
           metadata: { text },
         }),
       }),
@@ -40,16 +40,13 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
     ]),
   ).then(answers => assert.ok(answers.every(({ status }) => status < 300)));
 
-  const { rows } = await service.db.pool.query<{ redactions: Buffer }>(
-    "select b.redactions from trace_batches b join traces t on t.agent_id = b.agent_id and t.id = b.trace_id where t.agent_id = $1 and b.redactions is not null",
-    [agent.id],
-  );
+  const { items } = await service.read(`/api/agents/${agent.id}/traces`);
+  const traces = await Promise.all(items.map(({ id }) => service.read(`/api/traces/${id}`)));
   const recount: Record<string, number> = {};
-  for (const { redactions } of rows) {
-    if (redactions.length === 0) continue;
-    for (const { rule, places } of readRedactions(redactions).redactions) {
-      recount[rule] = (recount[rule] ?? 0) + places.length;
-    }
+  for (const { redactions, spans, metadata } of traces) {
+    const rules = Object.keys(redactions);
+    assert.deepEqual({ ...countIn({ spans, metadata }, rules) }, redactions);
+    for (const [rule, count] of Object.entries(redactions)) recount[rule] = (recount[rule] ?? 0) + count;
   }
   assert.deepEqual(recount, { email: 8, order: 8, card: 4, pseudonym: 3 });
   for (const interval of ["hour", "day"]) {

@@ -141,6 +141,13 @@ for (const format of formats) {
       assert.deepEqual(batch.redactions, redactedWhole(body, format).redactions, place);
       const [shown, stored] = [JSON.stringify(readBatch(scan(batch.bytes))), said.split(" ")[2]!];
       assert.ok(!shown.includes(stored), place);
+      const typed = encodings[format](make("⟦email⟧")).body;
+      const escaped = Buffer.from(typed.toString().replaceAll("⟦", "\\u27E6"));
+      for (const arrived of format === "json" ? [typed, escaped] : [typed]) {
+        const { bytes } = batchOf(arrived, format, readersOf({ storing: builtInOnly }));
+        const kept = JSON.stringify(readBatch(scan(bytes)));
+        assert.ok(kept.includes("[email]") && !kept.includes("⟦"), place);
+      }
     }
     for (const [place, make] of Object.entries(keptPlaces)) {
       const { body } = encodings[format](make(said));
@@ -192,7 +199,7 @@ for (const format of formats) {
       const batch = batchOf(body, format, readersOf({ agents: [by(name)] }));
       assert.equal(isAsReceived(batch), false, name);
       const stored = readBatch(scan(batch.bytes)).spans[0]!.attributes["my.user"];
-      assert.match(stored as string, name === "agent" ? /^"p_[\w-]{22}"$/ : /^"\[email\]"$/);
+      assert.match(stored as string, name === "agent" ? /^"p_[\w-]{22}"$/ : /^"⟦email⟧"$/);
     }
   });
 

@@ -542,7 +542,7 @@ suite("semantic checks", () => {
     const judge = judges.judgeOf(contextOf(agentId));
     server.script = obliging({ evidence: () => "", restsOn: () => "absence" });
     const ask = (response: string) => judge.ask([semanticQuestion({ response, redacted: ["email"] })]);
-    const [changed] = await ask("Write to [email].");
+    const [changed] = await ask("Write to ⟦email⟧.");
     assert.deepEqual((changed as Unanswered).detail, { code: "redacted", data: { rules: ["email"] } });
     assert.match(JSON.stringify(server.requests[0]), /replaced by placeholders/);
     // It was redacted elsewhere in the trace.

@@ -75,7 +75,7 @@ test("what the rules for the judge find is in no request, and the answer says so
   const [answer] = await judge.ask([question()]);
   assert.equal(server.requests.length, 2);
   assert.doesNotMatch(sent(), /ann@|shop\.example/);
-  assert.match(sent(), /\[email\]/);
+  assert.match(sent(), /⟦email⟧/);
   for (const { instructions } of server.requests) assert.match(instructions, /replaced by placeholders/);
   assert.match(sent(), /outbox/);
   assert.equal(answer!.code, "ok");

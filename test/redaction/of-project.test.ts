@@ -17,14 +17,11 @@ test("a redactor is compiled once for a revision, and again if the same revision
   const first = redactorOf(rulesOf());
   assert.equal(redactorOf(rulesOf()), first);
   const text = "jane@example.com, 203.0.113.7";
-  assert.equal(first!.text(text).text, "[email], 203.0.113.7");
+  assert.equal(first!.text(text).text, "⟦email⟧, 203.0.113.7");
   const others = { builtIn: ["ip"], rules: [], pseudonyms: ["user.id"] };
-  assert.equal(redactorOf(rulesOf({ rules: others }))!.text(text).text, "jane@example.com, [ip]");
+  assert.equal(redactorOf(rulesOf({ rules: others }))!.text(text).text, "jane@example.com, ⟦ip⟧");
   const idBy = (pseudonymKey: string | null) =>
-    redactorOf(rulesOf({ rules: others, pseudonymKey }))!.attributes(
-      { "user.id": "jane" },
-      { spanId: null, in: "metadata" },
-    ).value["user.id"];
+    redactorOf(rulesOf({ rules: others, pseudonymKey }))!.resource({ "user.id": "jane" }).value["user.id"];
   assert.notEqual(idBy("one"), idBy("another"));
   assert.throws(() => idBy(null), { code: "UNAVAILABLE" });
 });

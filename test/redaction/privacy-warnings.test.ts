@@ -33,7 +33,7 @@ test("each built-in rule has a sample that it finds", () => {
   assert.deepEqual(Object.keys(samples), [...builtInRules]);
   for (const rule of builtInRules) {
     const redactor = openRedactor({ ...none, builtIn: [rule] }, text => text)!;
-    assert.equal(redactor.text(samples[rule]).found[0]?.rule, rule, rule);
+    assert.deepEqual(Object.keys(redactor.text(samples[rule]).counts), [rule]);
   }
 });
 

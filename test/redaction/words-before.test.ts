@@ -9,7 +9,7 @@ const redactor = openRedactor({ builtIn: ["*"], rules: [], pseudonyms: [] }, val
 function isStored(texts: string[], rule: string): void {
   for (const text of texts) {
     const sent = text.replace(/[{}]/g, "");
-    assert.equal(redactor.text(sent).text, text.replace(/\{.*?\}/g, `[${rule}]`), sent);
+    assert.equal(redactor.text(sent).text, text.replace(/\{.*?\}/g, `⟦${rule}⟧`), sent);
   }
 }
 
@@ -84,7 +84,7 @@ test("a unit after a number is a whole word", () => {
 
 test("a key that counts tokens is told from one that holds a token", () => {
   const value = "abc123def456ghi789";
-  const isFound = (key: string) => redactor.text(JSON.stringify({ [key]: value })).text.includes("[secret]");
+  const isFound = (key: string) => redactor.text(JSON.stringify({ [key]: value })).text.includes("⟦secret⟧");
   for (const key of ["admin_token", "accountToken", "discount-token"]) assert.ok(isFound(key), key);
   for (const key of ["max_tokens", "inputTokens", "usage.total_tokens"]) assert.ok(!isFound(key), key);
 });

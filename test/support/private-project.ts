@@ -6,7 +6,7 @@ import type { TestService } from "./service.ts";
 export const canary = "canary.zq7@example.com";
 export const order = "ZQ-8812345";
 export const said = `Write to ${canary} about ${order}.`;
-export const redacted = "Write to [email] about [order].";
+export const redacted = "Write to ⟦email⟧ about ⟦order⟧.";
 export const rules = { builtIn: ["*"], rules: [{ name: "order", pattern: "ZQ-\\d{7}" }] };
 
 export type PrivateProject = {

@@ -181,7 +181,7 @@ export async function checkUpgrade(url: string, recorded: Recorded): Promise<voi
     assert.equal(body.runs[0]?.state, "completed");
     return body;
   });
-  assert.equal(trace.responseText, "It ships tomorrow, [email].");
+  assert.equal(trace.responseText, "It ships tomorrow, ⟦email⟧.");
   // The pseudonym is the one that the release made: its key was kept.
   const earlier = Object.entries(recorded.answers).find(
     ([path]) => /^\/api\/traces\/[\w-]+$/.test(path) && recorded.answers[path].userId,

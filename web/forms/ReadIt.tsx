@@ -7,11 +7,10 @@ import { numberText } from "../format.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
 import { conventionsQuery, previewQuery } from "../queries/conventions.ts";
-import { markText } from "../redaction-marks.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
-import { RedactedText } from "../ui/RedactedText.tsx";
 import { toast } from "../ui/Toast.tsx";
+import { TraceText } from "../ui/TraceText.tsx";
 
 type Readable = Pick<TraceOutline, "id" | "agentId" | "conventions" | "readable">;
 
@@ -65,11 +64,10 @@ export function useConventionTitles(agentId: string, needed = true): (name: stri
 }
 
 function Preview({ preview }: { preview: TracePreview }) {
-  const { userInput, userInputRedactions, responseText, responseTextRedactions, tools, tokens, model } =
-    preview;
+  const { userInput, responseText, tools, tokens, model } = preview;
   const facts = {
-    Input: userInput && markText(userInput, userInputRedactions),
-    Reply: responseText && markText(responseText, responseTextRedactions),
+    Input: userInput,
+    Reply: responseText,
     Tools: tools.join(", "),
     Tokens: tokens.total === null ? null : numberText(tokens.total),
     Model: model,
@@ -80,7 +78,7 @@ function Preview({ preview }: { preview: TracePreview }) {
         <Fragment key={name}>
           <dt>{name}</dt>
           <dd className="break">
-            {value ? <RedactedText text={value} /> : <span className="quiet">Not in this trace</span>}
+            {value ? <TraceText text={value} /> : <span className="quiet">Not in this trace</span>}
           </dd>
         </Fragment>
       ))}

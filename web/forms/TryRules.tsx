@@ -8,9 +8,8 @@ import { exactMomentText, numberText } from "../format.ts";
 import { counted } from "../labels.ts";
 import { previewRules } from "../mutations/conventions.ts";
 import { latestTracesQuery } from "../queries/conventions.ts";
-import { markText, plainText } from "../redaction-marks.ts";
 import { Button } from "../ui/Button.tsx";
-import { RedactedText } from "../ui/RedactedText.tsx";
+import { TraceText } from "../ui/TraceText.tsx";
 import type { Rule } from "./RuleRows.tsx";
 
 type TryRulesProps = { agent: Agent; rules: Rule[]; onRefused: (failure: Failure) => void };
@@ -67,23 +66,17 @@ export function TryRules({ agent, rules, onRefused }: TryRulesProps) {
   );
 }
 
-function titleOf({ receivedAt, userInput, userInputRedactions, externalId }: ListedTrace): string {
-  const words = userInput === null ? externalId : plainText(userInput, userInputRedactions);
-  return `${exactMomentText(receivedAt)} – ${words}`.slice(0, 80);
+function titleOf({ receivedAt, userInput, externalId }: ListedTrace): string {
+  return `${exactMomentText(receivedAt)} – ${userInput ?? externalId}`.slice(0, 80);
 }
 
-/** With marks of redacted places. */
-const factsOf = (preview: TracePreview) => {
-  const { userInput, userInputRedactions, responseText, responseTextRedactions, tools, tokens, model } =
-    preview;
-  return {
-    Input: userInput && markText(userInput, userInputRedactions),
-    Reply: responseText && markText(responseText, responseTextRedactions),
-    Tools: tools.join(", ") || null,
-    Tokens: tokens.total === null ? null : numberText(tokens.total),
-    Model: model,
-  };
-};
+const factsOf = ({ userInput, responseText, tools, tokens, model }: TracePreview) => ({
+  Input: userInput,
+  Reply: responseText,
+  Tools: tools.join(", ") || null,
+  Tokens: tokens.total === null ? null : numberText(tokens.total),
+  Model: model,
+});
 
 function Comparison({ rules, tried }: { rules: Rule[]; tried: Tried }) {
   const before = factsOf(tried.without);
@@ -112,17 +105,17 @@ function Comparison({ rules, tried }: { rules: Rule[]; tried: Tried }) {
                     {old === null ? (
                       <span className="quiet">Not in this trace</span>
                     ) : (
-                      <RedactedText text={old} />
+                      <TraceText text={old} />
                     )}
                   </td>
                   <td data-label="With these rules" className="break rule-value">
                     {value === null ? (
                       <span className="quiet">Not in this trace</span>
                     ) : value === old ? (
-                      <RedactedText text={value} />
+                      <TraceText text={value} />
                     ) : (
                       <b>
-                        <RedactedText text={value} />
+                        <TraceText text={value} />
                       </b>
                     )}
                   </td>

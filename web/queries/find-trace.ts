@@ -4,9 +4,7 @@ import type { Page } from "../../src/http/schemas.ts";
 import type { ListedTrace, TraceOutline } from "../../src/http/traces/schemas.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { Failed, read } from "../api.ts";
-import { markText } from "../redaction-marks.ts";
 
-/** `title`: with marks of redacted places. */
 export type FoundTrace = { id: string; agentId: string; projectId: string; title: string };
 
 const titleMax = 100;
@@ -27,10 +25,7 @@ export const findTraceQuery = (
         null;
       if (!trace) return null;
       const { projectId } = await read<Agent>(`/api/agents/${trace.agentId}`, signal);
-      const { userInput, userInputRedactions, name } = trace;
-      const title = userInput?.trim()
-        ? markText(userInput.slice(0, titleMax), userInputRedactions).trim()
-        : name;
+      const title = trace.userInput?.slice(0, titleMax).trim() || trace.name;
       return { id: trace.id, agentId: trace.agentId, projectId, title };
     },
   });

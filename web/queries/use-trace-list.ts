@@ -12,7 +12,7 @@ import type { ListKind, Shown } from "./trace-pages.ts";
 import { searchesSpans, type TraceSearch, traceQuery } from "./trace-search.ts";
 
 /** A row, with texts truncated, because a list may grow to 100,000 rows. */
-export type TraceRow = Omit<ListedTrace, "responseText" | "responseTextRedactions">;
+export type TraceRow = Omit<ListedTrace, "responseText">;
 export type Traces = TraceList<TraceRow>;
 export type ShownTraces = Shown<TraceRow>;
 
@@ -88,6 +88,6 @@ function useHidden(): boolean {
   return hidden;
 }
 
-function toRow({ responseText: _, responseTextRedactions: __, ...trace }: ListedTrace): TraceRow {
+function toRow({ responseText: _, ...trace }: ListedTrace): TraceRow {
   return { ...trace, userInput: trace.userInput?.slice(0, inputMax) ?? null };
 }

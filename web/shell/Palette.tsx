@@ -4,9 +4,8 @@ import type { ComponentProps } from "react";
 import type { Project } from "../../src/model/project.ts";
 import { counted } from "../labels.ts";
 import { persistedChoice } from "../persisted-choice.ts";
-import { plainText } from "../redaction-marks.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { RedactedText } from "../ui/RedactedText.tsx";
+import { TraceText } from "../ui/TraceText.tsx";
 import { type Command, useCommands, useTraceCommand } from "./palette-commands.ts";
 import { rank, withUsed } from "./palette-rank.ts";
 
@@ -37,7 +36,7 @@ export default function Palette({ project, text, onText, input, onClose, onHelp 
         open
         items={found.slice(0, shownMax)}
         filter={null}
-        itemToStringValue={({ label }) => plainText(label)}
+        itemToStringValue={({ label }) => label}
         value={text}
         onValueChange={(next, { reason }) => {
           if (reason === "input-change") onText(next);
@@ -60,7 +59,7 @@ export default function Palette({ project, text, onText, input, onClose, onHelp 
             >
               <Icon name={command.icon} />
               <span>
-                <RedactedText text={command.label} />
+                <TraceText text={command.label} />
               </span>
             </Autocomplete.Item>
           )}

@@ -2,7 +2,6 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { printExact, textOfValue } from "../exact-json.ts";
 import { numberText } from "../format.ts";
-import { withoutMarks } from "../redaction-marks.ts";
 import { pathText, type ValuePath } from "../value-path.ts";
 import { Button } from "./Button.tsx";
 import { copyText } from "./copy-text.ts";
@@ -10,10 +9,10 @@ import { FindField } from "./FindField.tsx";
 import { Icon } from "./Icon.tsx";
 import { findRows, isLongText, type JsonRow, jsonRows } from "./json-rows.ts";
 import { LongText } from "./LongText.tsx";
-import { RedactedText } from "./RedactedText.tsx";
+import { TraceText } from "./TraceText.tsx";
 
 export type JsonTreeProps = {
-  /** A list, an object, or the text of one; texts may have marks of redacted places. */
+  /** A list, an object, or the text of one. */
   value: unknown;
   /** The name of the value: "gen_ai.input.messages". Copied paths start with it. */
   label: string;
@@ -110,11 +109,7 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
         <div className="json-bar">
           <code className="break">{label + pathSuffix(active.path)}</code>
           <div className="line">
-            <Button
-              small
-              icon="copy"
-              onClick={() => void copyText(withoutMarks(textOfValue(active.value)), "value")}
-            >
+            <Button small icon="copy" onClick={() => void copyText(textOfValue(active.value), "value")}>
               Copy value
             </Button>
             <Button small icon="copy" onClick={() => void copyText(label + pathSuffix(active.path), "path")}>
@@ -170,7 +165,7 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
         {open || size === 0 ? (
           count
         ) : (
-          <RedactedText text={`${isList ? `${count} ` : ""}${previewText(inner)}`} />
+          <TraceText text={`${isList ? `${count} ` : ""}${previewText(inner)}`} />
         )}
       </span>
     );
@@ -179,13 +174,13 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
   if (!isLongText(value))
     return (
       <span className="json-text">
-        <RedactedText text={JSON.stringify(value)} />
+        <TraceText text={JSON.stringify(value)} />
       </span>
     );
   return (
     <span className="json-text">
-      <RedactedText text={JSON.stringify(value.slice(0, 100)).slice(0, -1)} />…
-      <span className="quiet"> {numberText(withoutMarks(value).length)} characters</span>
+      <TraceText text={JSON.stringify(value.slice(0, 100)).slice(0, -1)} />…
+      <span className="quiet"> {numberText(value.length)} characters</span>
     </span>
   );
 }

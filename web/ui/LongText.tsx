@@ -1,10 +1,9 @@
-// Preformatted text, which may have marks of redacted places. Texts over 20,000 characters are virtualized and have a search field.
+// Preformatted text. Texts over 20,000 characters are virtualized and have a search field.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { counted } from "../labels.ts";
-import { withoutMarks } from "../redaction-marks.ts";
 import { FindField } from "./FindField.tsx";
-import { RedactedText } from "./RedactedText.tsx";
+import { TraceText } from "./TraceText.tsx";
 
 const plainMax = 20_000;
 const stripMax = 2_000;
@@ -26,7 +25,7 @@ export function LongText({ text, label, mark = null }: LongTextProps) {
   if (text.length > plainMax) return <Strips text={text} label={label} mark={mark} />;
   return (
     <div className="long-text">
-      {mark ? <Marked key={mark[0]} text={text} mark={mark} /> : <RedactedText text={text} />}
+      {mark ? <Marked key={mark[0]} text={text} mark={mark} /> : <TraceText text={text} />}
     </div>
   );
 }
@@ -38,11 +37,11 @@ function Marked({ text, mark: [from, to] }: { text: string; mark: TextRange }): 
   }, []);
   return (
     <>
-      <RedactedText text={text.slice(0, from)} />
+      <TraceText text={text.slice(0, from)} />
       <mark ref={element} className="quoted">
-        <RedactedText text={text.slice(from, to)} />
+        <TraceText text={text.slice(from, to)} />
       </mark>
-      <RedactedText text={text.slice(to)} />
+      <TraceText text={text.slice(to)} />
     </>
   );
 }
@@ -108,7 +107,7 @@ function Strips({ text, label, mark }: LongTextProps & { mark: TextRange | null 
               {mark && index === marked ? (
                 <Marked text={texts[index]!} mark={within(mark, strips[index]!)} />
               ) : (
-                <RedactedText text={texts[index]!} />
+                <TraceText text={texts[index]!} />
               )}
             </div>
           ))}
@@ -148,5 +147,5 @@ function linesIn(strip: string): number {
 function stripsWith(strips: string[], find: string): number[] {
   const wanted = find.toLowerCase();
   if (wanted === "") return [];
-  return strips.flatMap((strip, at) => (withoutMarks(strip).toLowerCase().includes(wanted) ? at : []));
+  return strips.flatMap((strip, at) => (strip.toLowerCase().includes(wanted) ? at : []));
 }

@@ -1,11 +1,9 @@
 // Markdown as a fixed set of elements, without HTML, images or unsafe links. Links show where they lead.
 import type { ReactNode } from "react";
 import { type Block, type Inline, readMarkdown } from "../markdown.ts";
-import { withoutMarks } from "../redaction-marks.ts";
-import { RedactedText } from "./RedactedText.tsx";
+import { TraceText } from "./TraceText.tsx";
 
 type MarkdownProps = {
-  /** May have marks of redacted places. */
   text: string;
   /** For a text without markup. */
   plain: ReactNode;
@@ -44,7 +42,7 @@ function BlockView({ block }: { block: Block }) {
     case "code":
       return (
         <pre>
-          <RedactedText text={block.text} />
+          <TraceText text={block.text} />
         </pre>
       );
     case "quote":
@@ -102,11 +100,11 @@ function Inlines({ parts }: { parts: Inline[] }) {
 function InlineView({ part }: { part: Inline }) {
   switch (part.kind) {
     case "text":
-      return <RedactedText text={part.text} />;
+      return <TraceText text={part.text} />;
     case "code":
       return (
         <code>
-          <RedactedText text={part.text} />
+          <TraceText text={part.text} />
         </code>
       );
     case "break":
@@ -114,9 +112,7 @@ function InlineView({ part }: { part: Inline }) {
     case "link": {
       const [child] = part.children;
       const isTarget =
-        part.children.length === 1 &&
-        child?.kind === "text" &&
-        withoutMarks(child.text).endsWith(part.target);
+        part.children.length === 1 && child?.kind === "text" && child.text.endsWith(part.target);
       return (
         <>
           <a href={part.href} target="_blank" rel="noopener noreferrer nofollow">

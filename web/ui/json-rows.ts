@@ -1,6 +1,5 @@
 // Turns a JSON value into tree rows: which are unfolded, and which match a search.
 import { looksStructured, parseExact } from "../exact-json.ts";
-import { withoutMarks } from "../redaction-marks.ts";
 import type { ValuePath } from "../value-path.ts";
 
 export type JsonRow = {
@@ -66,7 +65,7 @@ export function findRows(value: unknown, text: string): { rows: JsonRow[]; found
       const at = rows.push(row) - 1;
       const holds =
         String(key).toLowerCase().includes(wanted) ||
-        (row.inner !== item && withoutMarks(String(item)).toLowerCase().includes(wanted));
+        (row.inner !== item && String(item).toLowerCase().includes(wanted));
       if (holds) found++;
       row.open = row.inner !== undefined && look(row.inner, row.path);
       if (holds || row.open) any = true;

@@ -1,6 +1,7 @@
 // json_schema: whether an attribute of some span with that name, parsed as JSON, is valid against a schema.
 
 import { isLongInteger } from "../../model/long-integers.ts";
+import { pseudonymRule, type RedactedPlace } from "../../model/redaction.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
 import { type AssertionOf, matchOf } from "../../model/test-case/assertion.ts";
 import type { Span } from "../../model/trace/trace.ts";
@@ -9,7 +10,7 @@ import { allOrAny, distinct, type Try } from "../all-or-any.ts";
 import { type CheckOf, type Context, questionKey } from "../check-context.ts";
 import { placeOf } from "../evidence.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
-import { mayBeAnyJson, pseudonym, type RedactedPlace, redacted } from "../redacted.ts";
+import { mayBeAnyJson, redacted } from "../redacted.ts";
 import { findHolders, notJson } from "../targets.ts";
 
 export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
@@ -91,7 +92,7 @@ function validate(
   { span, text, isText }: Candidate,
   { view, test, answers }: Context,
 ): Try<Validated> {
-  const places = view.redactedIn(span.span_id, text);
+  const places = view.redactedIn(text);
   if (places.length > 0 && (readsTexts(schema) || !keepsTypes(text, isText, places))) return redacted(places);
   if (text.length > sandboxTextMax) {
     return {
@@ -137,7 +138,7 @@ function faultsOf(readings: string[][]): string[] {
 
 /** Whether the redaction left the types of all values as they were. A pseudonym may stand for a number. */
 function keepsTypes(text: string, isText: boolean, places: RedactedPlace[]): boolean {
-  return isText ? !mayBeAnyJson(text, places) : !places.some(({ rule }) => rule === pseudonym);
+  return isText ? !mayBeAnyJson(text, places) : !places.some(({ rule }) => rule === pseudonymRule);
 }
 
 const textKeywords =

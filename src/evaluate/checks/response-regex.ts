@@ -61,7 +61,7 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
     reason: { code: "text_too_long", data: { max: sandboxTextMax } },
   };
   const isCut = whole.length < found.text.length;
-  const places = context.view.redactedIn(found.spanId, text);
+  const places = context.view.redactedIn(text);
 
   if (isSearchedInline(pattern, text)) {
     const at = budget.timed(() => (pattern.occursIn(text) ? findApart(pattern, text, places) : null));

@@ -1,5 +1,6 @@
 // token_limit: whether token usage stays within each limit that is set.
 
+import type { RedactedPlace } from "../../model/redaction.ts";
 import type { Evidence } from "../../model/run/run.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Span, Tokens } from "../../model/trace/trace.ts";
@@ -7,7 +8,7 @@ import { attributeOf } from "../../reading/span/conversation.ts";
 import type { CheckOf } from "../check-context.ts";
 import { namesOf, placeOf } from "../evidence.ts";
 import { evidenceMax, someNames } from "../excerpt.ts";
-import { type RedactedPlace, redacted } from "../redacted.ts";
+import { redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 
 const input = "gen_ai.usage.input_tokens";

@@ -12,7 +12,7 @@ import type { CheckOf } from "../check-context.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { Finding } from "../finding.ts";
 import { areReadable, wantsAbsence } from "../readable-arguments.ts";
-import { mayBeAnyJson, type RedactedPlace, redacted } from "../redacted.ts";
+import { mayBeAnyJson, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 import { blindTurn, unreadCalls } from "../unread-calls.ts";
 
@@ -33,7 +33,7 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
         comparedOf(view, call),
         arguments_mode,
         view.budget,
-        view.unknownIn(call.spanId, as),
+        view.unknown(as),
       ) &&
         (!wantsAbsence(expected_arguments) || isReadable(view, call, expected_arguments)));
     const { matched = [], others = [] } = Object.groupBy(named, call =>
@@ -44,13 +44,13 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
       view.redacted.length > 0
         ? [
             ...others.filter(call => matches(call, true)),
-            ...toolCalls.filter(call => placesIn(view, call, call.name).length > 0),
+            ...toolCalls.filter(call => view.redactedIn(call.name).length > 0),
           ]
         : [];
     if (possible.some((_, at) => isInRange(matched.length + at + 1, assertion) !== holds)) {
       return {
         ...redacted(
-          possible.flatMap(call => placesIn(view, call, `${call.name} ${JSON.stringify(call.arguments)}`)),
+          possible.flatMap(call => view.redactedIn(`${call.name} ${JSON.stringify(call.arguments)}`)),
         ),
         expected,
         actual: { count: null, called: namesOf(view) },
@@ -139,10 +139,6 @@ function unknownCalls(
   return { reason: { code: "no_call_arguments", data }, evidence: evidenceOf(uncompared, true) };
 }
 
-function placesIn(view: TraceView, { spanId }: ToolCall, text: string): RedactedPlace[] {
-  return view.redactedIn(spanId, text);
-}
-
 const attribute = "gen_ai.tool.call.arguments";
 
 /**
@@ -152,7 +148,7 @@ const attribute = "gen_ai.tool.call.arguments";
 function comparedOf(view: TraceView, call: ToolCall): unknown {
   const { value } = isRecord(call.arguments) ? call.arguments : {};
   if (typeof value !== "string") return call.arguments;
-  const isAny = mayBeAnyJson(value, placesIn(view, call, value));
+  const isAny = mayBeAnyJson(value, view.redactedIn(value));
   if (!isAny && !/^\s*[[{]/.test(value)) return call.arguments;
   const span = view.spanOf(call);
   if (!span || attributeOf(span, attribute) !== value) return call.arguments;

@@ -3,11 +3,9 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
-import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { PageQuery, pageOf } from "../page.ts";
 import { Day, pageSchema, queryNumber } from "../schemas.ts";
-import { redactionsOfRun } from "./call-redactions.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
 /** A page: each call has a prompt of up to some 100 KB, which is decompressed here, where other accounts are answered too. */
@@ -21,7 +19,7 @@ const Query = z.object({
   to: Day.optional().describe("Last day (UTC). Default: today."),
 });
 
-export function registerJudging(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
+export function registerJudging(app: App, { db }: Deps): void {
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
   app.get(
@@ -39,12 +37,7 @@ export function registerJudging(app: App, { db, reader }: Deps & { reader: Trace
     async ({ params: { id }, query: { cursor, limit } }) => {
       const rows = await listJudgeCalls(db, id, { after: cursor, rowsMax: limit + 1 });
       const { items: calls, nextCursor } = pageOf(rows, { limit });
-      const redactions = await redactionsOfRun({ db, reader }, id, calls);
-      const items = calls.map((call, at) => ({
-        ...call,
-        ...redactions[at]!,
-        startedAt: call.startedAt.toISOString(),
-      }));
+      const items = calls.map(call => ({ ...call, startedAt: call.startedAt.toISOString() }));
       return { items, nextCursor };
     },
   );

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { judgeProviders } from "../../model/judge/call.ts";
 import { judgedAnswers, type LabelQuestion, labelAnswers } from "../../model/judge/label.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Note, Time, typed } from "../schemas.ts";
 import { estimatedCalls } from "./schemas.ts";
 
@@ -74,7 +73,6 @@ export type Label = z.output<typeof Label>;
 
 const input = {
   userInput: z.string().nullable(),
-  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
 };
 
 export const ListedLabel = z.object({ ...label, testName: z.string(), ...input }).meta({ id: "ListedLabel" });

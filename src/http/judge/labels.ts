@@ -102,12 +102,7 @@ function registerLabelsOfProjects(app: App, db: Database): void {
       const page = { cursor, limit };
       const rows = await listLabels(db, { projectId, ...filters }, listingOf(page));
       return pageOf(
-        rows.map(({ testName, userInput, userInputRedactions, ...row }) => ({
-          ...viewOf(row),
-          testName,
-          userInput,
-          userInputRedactions,
-        })),
+        rows.map(({ testName, userInput, ...row }) => ({ ...viewOf(row), testName, userInput })),
         page,
       );
     },

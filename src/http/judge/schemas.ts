@@ -4,7 +4,6 @@ import { judgeModes, judgeProviders } from "../../model/judge/call.ts";
 import { modelName } from "../../model/judge/connection.ts";
 import { outagesMax } from "../../model/judge/outages.ts";
 import { againRefusals } from "../../model/run/tests-again.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Day, Id, Time } from "../schemas.ts";
 import { judgeUse } from "../traces/run-schemas.ts";
 
@@ -29,9 +28,7 @@ export const JudgeCall = z
     costUsd: z.number().nullable().describe("Null if the price is not known."),
     instructions: z.string(),
     material: z.string().describe("The content of the trace, marked as such."),
-    materialRedactions: TextRedactions.describe("What stands for redacted values in `material`."),
     answer: z.string().nullable().describe("As far as it was received."),
-    answerRedactions: TextRedactions.describe("What stands for redacted values in `answer`."),
   })
   .meta({ id: "JudgeCall" });
 export type JudgeCall = z.output<typeof JudgeCall>;

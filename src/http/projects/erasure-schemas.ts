@@ -1,7 +1,6 @@
 // The response schemas of erasures.
 import { z } from "zod";
 import { criterionKinds } from "../../model/erasure.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 
 const Excerpt = z.string().describe("The value with a few characters around it.");
@@ -49,7 +48,6 @@ export const ErasureDetail = Erasure.extend({
         in: z.string().describe("The part of the trace: attributes, resource, log, turn, …"),
         path: z.string(),
         excerpt: Excerpt,
-        redactions: TextRedactions.describe("What privacy rules changed in `excerpt`."),
       }),
     )
     .describe("The first traces of a dry run, each with the first place."),

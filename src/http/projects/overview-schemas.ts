@@ -1,7 +1,6 @@
 // The response schema of an agent's overview.
 import { z } from "zod";
 import { Failing } from "../alerts/schemas.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts } from "../traces/result-schemas.ts";
 
@@ -38,7 +37,6 @@ const TraceBrief = z.object({
   id: Id,
   name: z.string(),
   userInput: z.string().nullable().describe("The first 200 characters."),
-  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
   receivedAt: Time,
   durationMs: z.number().nullable(),
 });

@@ -3,7 +3,6 @@
 import { z } from "zod";
 import type { Counts, Tally } from "../../model/run/outcome.ts";
 import { scoreOf } from "../../model/run/run.ts";
-import { placesWithin, readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import { listFailing } from "../../store/alerts/test-states.ts";
 import type { Database } from "../../store/db.ts";
 import { newest } from "../../store/listing.ts";
@@ -143,17 +142,13 @@ async function listFailures(db: Database, agentId: string, { from, to }: Within)
   }));
 }
 
-type Brief = Omit<TraceBrief, "receivedAt" | "userInputRedactions"> & {
-  receivedAt: Date;
-  textRedactions: string | null;
-};
+type Brief = Omit<TraceBrief, "receivedAt"> & { receivedAt: Date };
 
-function briefView({ id, name, userInput, textRedactions, receivedAt, durationMs }: Brief): TraceBrief {
+function briefView({ id, name, userInput, receivedAt, durationMs }: Brief): TraceBrief {
   return {
     id,
     name,
     userInput: userInput?.slice(0, inputMax).toWellFormed() ?? null,
-    userInputRedactions: placesWithin(readTextRedactions(textRedactions).userInputRedactions, inputMax),
     receivedAt: receivedAt.toISOString(),
     durationMs,
   };

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { backtestCauses, backtestChanges } from "../../model/run/backtest.ts";
 import { estimatedCalls } from "../judge/schemas.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
 import { TestDocument } from "./schemas.ts";
@@ -77,7 +76,6 @@ export const BacktestResult = z
     traceId: Id,
     receivedAt: Time,
     userInput: z.string().nullable().describe("Shortened."),
-    userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
     before: Outcome.nullable(),
     beforeVersion: z.number().nullable().describe("The test version of the earlier result."),
     after: Outcome.nullable(),
@@ -89,7 +87,6 @@ export const BacktestResult = z
         "Of other_cause: the trace has other content, or another judge or another version of our prompt judged it.",
       ),
     reason: z.string(),
-    reasonRedactions: TextRedactions.describe("What stands for redacted values in `reason`."),
     checkId: z
       .string()
       .nullable()

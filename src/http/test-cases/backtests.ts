@@ -9,7 +9,6 @@ import { backtestTracesMax } from "../../model/run/backtest.ts";
 import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import { sourcesOf } from "../../model/test-case/inputs.ts";
 import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
-import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { Database } from "../../store/db.ts";
 import {
   listBacktestResults,
@@ -267,15 +266,6 @@ function detailView(backtest: StoredBacktest): BacktestDetail {
   return { ...view(backtest), test: backtest.test };
 }
 
-function resultView({ id, receivedAt, textRedactions, ...result }: StoredResult): BacktestResult {
-  const { userInputRedactions } = readTextRedactions(textRedactions);
-  const { reasonRedactions: places } = result;
-  const reasonRedactions = places === null ? [] : JSON.parse(places);
-  return {
-    traceId: id,
-    receivedAt: receivedAt.toISOString(),
-    ...result,
-    userInputRedactions,
-    reasonRedactions,
-  };
+function resultView({ id, receivedAt, ...result }: StoredResult): BacktestResult {
+  return { traceId: id, receivedAt: receivedAt.toISOString(), ...result };
 }

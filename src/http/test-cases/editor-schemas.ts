@@ -3,7 +3,6 @@ import { z } from "zod";
 import { restsOnWords } from "../../model/judge/call.ts";
 import type { Applicability, Result } from "../../model/run/run.ts";
 import type { AssertionDraft } from "../../model/test-case/assertion.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { typed } from "../schemas.ts";
 import { looseResult } from "../traces/result-schemas.ts";
 import { applicability } from "../traces/run-schemas.ts";
@@ -21,7 +20,7 @@ export const DryRun = z
     traceId: z.string(),
     revision: z.number().describe("The revision of the trace that was evaluated."),
     result: typed<Omit<Result, "testId">>()(looseResult.omit({ testId: true })),
-    applicability: typed<Pick<Applicability, "applied" | "why" | "reason" | "redactions" | "suspicious">>()(
+    applicability: typed<Pick<Applicability, "applied" | "why" | "reason" | "suspicious">>()(
       z.object(applicability),
     )
       .nullable()
@@ -34,10 +33,8 @@ const TriedInput = z.object({
   traceId: z.string().describe("The latest trace with this input."),
   traces: z.number().describe("Traces with this input."),
   input: z.string().describe("Truncated to 500 characters."),
-  redactions: TextRedactions.describe("What privacy rules changed in `input`."),
   label: z.enum(["match", "unsure", "no_match"]).nullable(),
   reason: z.string(),
-  reasonRedactions: TextRedactions.describe("What stands for redacted values in `reason`."),
   cached: z.boolean(),
   suspicious: z.string().optional().describe("Why the input looks as if it were addressed to the judge."),
 });

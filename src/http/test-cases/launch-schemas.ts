@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
+import { Redactions } from "../privacy-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
 import { Counts, reasonParts } from "../traces/result-schemas.ts";
 import { Run, RunDetail } from "../traces/run-schemas.ts";
@@ -223,8 +223,9 @@ const Turn = z.object({
   ms: z.number().nullable().describe("Null until the reply is complete."),
   text: z.string().nullable(),
   error: z.object({ code: z.string(), reason: z.string() }).nullable(),
-  redactions: TextRedactions.optional().describe("What privacy rules changed in `text`; absent: nothing."),
-  errorRedactions: TextRedactions.optional().describe("What they changed in the reason of `error`."),
+  redactions: Redactions.optional().describe(
+    "How many values privacy rules redacted in `text` and in the reason of `error`; absent: none.",
+  ),
   arrived: z
     .boolean()
     .nullable()

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import type { ShownConversation } from "../../model/trace/shown.ts";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, typed } from "../schemas.ts";
 import { translated } from "./result-schemas.ts";
 
@@ -16,9 +15,6 @@ const passage = {
   length: z.number(),
   spanId: z.string(),
   paths: z.array(path).describe("Where the text is stored: its parts, in order."),
-  redactions: TextRedactions.describe(
-    "What privacy rules changed in the text, all `length` characters of it.",
-  ),
 };
 const place = {
   spanId: z.string(),
@@ -48,7 +44,6 @@ const ToolCall = z.object({
   arguments: z.object(passage).nullable().describe("JSON text, or plain text."),
   result: z.object(passage).nullable(),
   error: z.string().nullable(),
-  errorRedactions: TextRedactions.describe("What privacy rules changed in `error`."),
   durationMs: z.number().nullable().describe("Null if the call has no span."),
   failed: z.boolean(),
 });

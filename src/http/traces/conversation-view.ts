@@ -1,6 +1,5 @@
 // Maps conversations and their turns to API responses.
 import type { Outcome } from "../../model/run/outcome.ts";
-import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { ConversationRow, TurnRow } from "../../store/traces/conversations.ts";
 import type { TurnPart } from "../../trace-reader/turn.ts";
 import type { ConversationSummary } from "./conversations-schemas.ts";
@@ -16,8 +15,6 @@ export function conversationView(
 ): ConversationSummary {
   const { conversationId, kind, firstTraceId, lastTraceId, userInput, responseText, userId } = row;
   const { verdicts, notFullyEvaluated } = row;
-  const { userInputRedactions } = readTextRedactions(row.inputRedactions);
-  const { responseTextRedactions } = readTextRedactions(row.replyRedactions);
   return {
     ...{
       conversationId,
@@ -27,8 +24,6 @@ export function conversationView(
       lastTraceId,
       userInput,
       responseText,
-      userInputRedactions,
-      responseTextRedactions,
       userId,
       redacted: row.redacted ?? [],
       verdicts,
@@ -52,8 +47,6 @@ export function turnPartView(
     hasContent,
     userInput: part ? part.userInput : listed.userInput,
     responseText: part ? part.reply : listed.responseText,
-    userInputRedactions: part ? part.userInputRedactions : listed.userInputRedactions,
-    responseTextRedactions: part ? part.replyRedactions : listed.responseTextRedactions,
     shortened: part?.shortened ?? true,
     toolCalls: part?.calls ?? [],
     toolCallCount: part?.callCount ?? null,

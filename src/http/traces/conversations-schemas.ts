@@ -1,9 +1,8 @@
 // The response schemas of conversations: traces of an agent with the same conversation id.
 import { z } from "zod";
-import { TextRedactions } from "../privacy-schemas.ts";
 import { Id, pageSchema, Time } from "../schemas.ts";
 import { Outcome } from "./result-schemas.ts";
-import { ListedTrace, listedRedactions, longIds } from "./schemas.ts";
+import { ListedTrace, longIds } from "./schemas.ts";
 
 export const ConversationSummary = z
   .object({
@@ -20,7 +19,6 @@ export const ConversationSummary = z
     lastTraceId: Id,
     userInput: z.string().nullable().describe("Of the first turn, shortened."),
     responseText: z.string().nullable().describe("Of the last turn, shortened."),
-    ...listedRedactions,
     userId: z.string().nullable().describe(longIds),
     redacted: z
       .array(z.string())
@@ -54,8 +52,6 @@ export const ConversationTurn = ListedTrace.extend({
   hasContent: z.boolean().describe("Whether its content is stored: false if it never was, or was dropped."),
   userInput: z.string().nullable().describe("At most 8,000 characters."),
   responseText: z.string().nullable().describe("At most 8,000 characters."),
-  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
-  responseTextRedactions: TextRedactions.describe("What privacy rules changed in `responseText`."),
   shortened: z.boolean().describe("Whether a text is longer than what is given of it."),
   toolCalls: z
     .array(z.object({ spanId: z.string(), name: z.string(), failed: z.boolean() }))

@@ -2,7 +2,6 @@
 // snake_case wire names.
 import { z } from "zod";
 import type { Result as RunResult } from "../../model/run/run.ts";
-import { TextRedaction } from "../privacy-schemas.ts";
 import { Id, typed } from "../schemas.ts";
 
 export const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
@@ -35,14 +34,6 @@ export const reasonParts = {
     .looseObject({})
     .optional()
     .describe("The names and numbers in the reason, by its code; absent where it has none."),
-};
-
-const RedactedCopies = z.array(TextRedaction.extend({ path: z.string() }));
-
-export const reasonRedactions = {
-  redactions: RedactedCopies.optional().describe(
-    "What stands for redacted values in `reason`, where the judge said it.",
-  ),
 };
 
 const materialCounts = z
@@ -150,9 +141,6 @@ const Check = z
       .object({ before: z.string(), text: z.string(), after: z.string() })
       .optional()
       .describe("response_regex: the matched text and its surroundings."),
-    redactions: RedactedCopies.optional().describe(
-      "What privacy rules had changed in what the check copied of the trace, and what stands for that in the judge's words. `path`: of the text in the check, such as `match.after`.",
-    ),
     forgotten: z
       .literal(true)
       .optional()
@@ -169,7 +157,6 @@ export const looseResult = z.looseObject({
   score: z.number().nullable(),
   reason: z.string().describe("The outcome and its counts, in one sentence."),
   ...reasonParts,
-  ...reasonRedactions,
   counts: Counts,
   fullyEvaluated: z
     .boolean()

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Applicability as RunApplicability } from "../../model/run/run.ts";
 import { ShownRules } from "../convention-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
-import { Counts, Outcome, Result, reasonParts, reasonRedactions, suspicious } from "./result-schemas.ts";
+import { Counts, Outcome, Result, reasonParts, suspicious } from "./result-schemas.ts";
 
 const runFields = {
   id: Id,
@@ -72,7 +72,6 @@ export const applicability = {
     .describe("The judge's own reason for a match; why there is no answer where routing is unavailable."),
   ...reasonParts,
   reasonCode: reasonParts.reasonCode.optional(),
-  ...reasonRedactions,
   suspicious,
 };
 

@@ -9,7 +9,7 @@ import type {
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
 import { ShownRules } from "../convention-schemas.ts";
-import { Redactions, TextRedactions } from "../privacy-schemas.ts";
+import { Redactions } from "../privacy-schemas.ts";
 import { Id, pageSchema, Time, typed } from "../schemas.ts";
 import { cost, spanCall, tokens } from "./cost-schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";
@@ -58,15 +58,9 @@ export const ResultStateView = z
 export type ResultStateView = z.output<typeof ResultStateView>;
 
 /** Of texts as lists have them. */
-export const listedRedactions = {
-  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
-  responseTextRedactions: TextRedactions.describe("What privacy rules changed in `responseText`."),
-};
-
 export const ListedTrace = z
   .object({
     ...trace,
-    ...listedRedactions,
     redacted: z.array(z.string()).describe("Names of the privacy rules that redacted something in it."),
     failedTests: z
       .array(z.object({ id: Id, name: z.string() }))
@@ -145,7 +139,6 @@ export const TracePreview = z
     conventionRules: ShownRules,
     userInput: z.string().nullable(),
     responseText: z.string().nullable(),
-    ...listedRedactions,
     tokens,
     tools: z.array(z.string()).describe("The names of the tools called, each once."),
     matches: z.array(z.number().int()).describe("For each rule, how many spans it gave its attribute."),
@@ -201,8 +194,7 @@ const whole = {
   contentSwitches: z
     .array(typed<ShownSwitch>()(ContentSwitch))
     .describe("For a trace with neither an input nor a reply: how what wrote it is told to write them."),
-  redactions: Redactions.describe("What privacy rules changed before the trace was stored."),
-  ...listedRedactions,
+  redactions: Redactions,
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))
@@ -282,8 +274,6 @@ export const SpanDetail = z
     revision: z.number(),
     span: Span,
     error: z.string().nullable().describe("Of a failed span: its error, shortened."),
-    redactions: Redactions.describe("What privacy rules changed in the span before it was stored."),
-    errorRedactions: TextRedactions.describe("What they changed in `error`."),
     finishReasons: z.array(z.string()).describe("Why the model stopped, as sent; conventions included."),
     ...shortened,
   })

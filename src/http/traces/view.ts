@@ -7,7 +7,6 @@ import type { Waiting } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/document.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
-import { readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import { totalOf } from "../../reading/derived/tokens.ts";
 import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
@@ -115,7 +114,6 @@ export function listedTraceView(
     ...traceColumnsView(trace),
     ...costView(cost),
     redacted: trace.redacted ?? [],
-    ...readTextRedactions(trace.textRedactions),
     run: run && runView(run),
     failedTests,
   };

@@ -2,7 +2,6 @@
 
 import { type ReadBy, sameReadBy } from "../agent/read-by.ts";
 import type { JudgedBy } from "../judge/judge.ts";
-import type { PlacesOfRule } from "../redaction.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Applicability, Check, Result, SemanticActual } from "./run.ts";
@@ -33,8 +32,6 @@ export type TriedTrace = {
   after: Outcome | null;
   compared?: ComparedResult;
   reason: string;
-  /** What stands for redacted values in the reason. */
-  redactions?: PlacesOfRule[];
   check: { id: string; type: AssertionType } | null;
 };
 

@@ -10,7 +10,7 @@ type Judged = { results: Result[]; tests: Applicability[] };
 export function forgottenResults<D extends Judged>(detail: D): D {
   return {
     ...detail,
-    results: detail.results.map(({ redactions: _, ...result }) => ({
+    results: detail.results.map(result => ({
       ...result,
       ...reasonWithoutTexts(result),
       checks: result.checks.map(checkWithoutTexts),
@@ -24,7 +24,7 @@ export function placeOnly({ value: _, ...place }: Evidence): Evidence {
   return place;
 }
 
-function checkWithoutTexts({ match: _, redactions: __, ...check }: Check): Check {
+function checkWithoutTexts({ match: _, ...check }: Check): Check {
   return {
     ...check,
     ...reasonWithoutTexts(check),
@@ -95,7 +95,6 @@ function applicabilityWithoutTexts({
   reason,
   reasonCode,
   reasonData,
-  redactions: _,
   ...test
 }: Applicability): Applicability {
   return reason === undefined || reasonCode === undefined

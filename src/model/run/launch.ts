@@ -1,7 +1,7 @@
 // A launch (one press of Run): its manual runs, their turns, and their comparison with earlier runs.
 
 import type { AgentCallError } from "../agent/call.ts";
-import type { PlacesOfRule } from "../redaction.ts";
+import type { RuleCounts } from "../redaction.ts";
 import { shorten } from "../shorten.ts";
 import type { ContentGone } from "../trace/trace.ts";
 import type { Outcome } from "./outcome.ts";
@@ -123,9 +123,8 @@ export type RunTurn = {
   /** At most `replyMax` characters. */
   text: string | null;
   error: AgentCallError | null;
-  /** What privacy rules changed in `text` and in the reason of `error`; absent: nothing. */
-  redactions?: PlacesOfRule[];
-  errorRedactions?: PlacesOfRule[];
+  /** How many values privacy rules redacted in `text` and in the reason of `error`; absent: none. */
+  redactions?: RuleCounts;
   /** Whether the agent sent a trace of the turn in time; null until that is known. */
   arrived: boolean | null;
   /** How long it was waited for after the reply; absent: not at all, or the reply was in it. */
@@ -142,7 +141,7 @@ export type RunTurn = {
 };
 
 /** The message of a turn as its trace shows it. */
-export type SentMessage = { text: string; redactions?: PlacesOfRule[] };
+export type SentMessage = { text: string; redactions?: RuleCounts };
 
 /** `sent`: the message as privacy rules changed it; absent: they changed nothing. The test's own copy stays as it is. */
 export type RedactedTurn = RunTurn & { sent?: SentMessage };

@@ -3,7 +3,6 @@
 import type { ConventionRule, ReadFrom } from "../agent/read-by.ts";
 import type { CriterionVerdict, JudgedBy, Spent, Withheld } from "../judge/judge.ts";
 import type { MaterialSummary } from "../judge/material.ts";
-import type { PlacesOfRule } from "../redaction.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { TestCaseDocument } from "../test-case/document.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
@@ -39,9 +38,6 @@ export type Evidence = {
 /** A match with the text around it, each truncated. */
 export type Match = { before: string; text: string; after: string };
 
-/** Redacted places in a text of a check or a result. `path`: of the text in it, such as `match.after`. */
-export type RedactedCopy = PlacesOfRule & { path: string };
-
 export type Check = {
   /** The assertion's id. */
   id: string;
@@ -75,8 +71,6 @@ export type Check = {
   suspicious?: string;
   /** response_regex: the match and the text around it; absent if only its existence is known. */
   match?: Match;
-  /** What privacy rules had changed in what the check copied of the trace, and what stands for that in the judge's words. */
-  redactions?: RedactedCopy[];
   /** The content of the trace was dropped since, and with it the texts and values that the check found. */
   forgotten?: true;
 } & ReasonFields;
@@ -107,8 +101,6 @@ export type Result = {
   checks: Check[];
   /** See areFullyEvaluated. */
   fullyEvaluated: boolean;
-  /** What stands for redacted values in `reason`; absent: nothing. */
-  redactions?: RedactedCopy[];
   /** The test as it was evaluated, with its version; the version of an unsaved test is null. */
   test: TestCaseDocument;
   testVersion: number | null;
@@ -133,8 +125,6 @@ export type Applicability = {
     | "routing_waiting";
   /** Why the user's input seems to be addressed to the judge; then "no match" is ignored for all scenarios. */
   suspicious?: string;
-  /** What stands for redacted values in `reason`; absent: nothing. */
-  redactions?: RedactedCopy[];
 } & Partial<JudgedBy> &
   Partial<ReasonFields>;
 

@@ -1,7 +1,7 @@
 // Merges the batches of a trace, with a result that does not depend on their order.
 
+import { countIn, type RuleCounts, rulesOf } from "../redaction.ts";
 import { joinRecords } from "./join-records.ts";
-import { joinRedactions } from "./join-redactions.ts";
 import { isSameResource } from "./same-resource.ts";
 import { compareSpans } from "./times.ts";
 import {
@@ -39,14 +39,16 @@ export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
   if (path === "otlp") spans.sort(compareSpans);
   const resource = severalResources ? liftResource(spans) : (batches[0]?.resource ?? null);
   const merged = { spans: ofSpans.length < all.length ? joinRecords(spans, all) : spans, resource };
-  const isRedacted = all.some(batch => batch.redactions !== undefined);
-  return {
-    path,
-    ...merged,
-    metadata: batches.findLast(batch => batch.metadata !== null)?.metadata ?? null,
-    ...contentOf(all),
-    ...(isRedacted && { redactions: joinRedactions(batches, all, merged) }),
-  };
+  const metadata = batches.findLast(batch => batch.metadata !== null)?.metadata ?? null;
+  const redactions = redactionsOf(all, { ...merged, metadata });
+  return { path, ...merged, metadata, ...contentOf(all), ...(redactions && { redactions }) };
+}
+
+/** Counted in what is left of several batches. */
+function redactionsOf(batches: Batch[], merged: object): RuleCounts | undefined {
+  if (batches.length === 1) return batches[0]!.redactions;
+  const rules = new Set(batches.flatMap(({ redactions }) => rulesOf(redactions)));
+  return rules.size === 0 ? undefined : countIn(merged, [...rules]);
 }
 
 /** What any of the batches lacks, the trace lacks. */

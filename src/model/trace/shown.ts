@@ -1,6 +1,5 @@
 // What is shown of a trace: its conversation, its tree, and what conventions gave it.
 
-import type { PlacesOfRule } from "../redaction.ts";
 import type { Identity, ModelCall, Tokens } from "./trace.ts";
 
 /** Keys and positions, starting at a span; JSON text on the way counts as parsed. */
@@ -9,13 +8,12 @@ export type SpanPath = (string | number)[];
 /** An agent that was called by another agent. */
 export type SubAgent = { spanId: string; name: string };
 
-/** A text, or its first part. `paths`: the paths of its parts, starting at the span. `redactions`: in the whole text. */
+/** A text, or its first part. `paths`: the paths of its parts, starting at the span. */
 export type Passage = {
   text: string;
   length: number;
   spanId: string;
   paths: SpanPath[];
-  redactions: PlacesOfRule[];
 };
 
 export type Piece =
@@ -46,7 +44,6 @@ export type Turn = {
       arguments: Passage | null;
       result: Passage | null;
       error: string | null;
-      errorRedactions: PlacesOfRule[];
       /** Null if the call has no span of its own. */
       durationMs: number | null;
       failed: boolean;

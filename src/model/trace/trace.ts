@@ -2,7 +2,7 @@
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
 import type { ReadFrom } from "../agent/read-by.ts";
-import type { Redaction } from "../redaction.ts";
+import type { RuleCounts } from "../redaction.ts";
 export type Attributes = Record<string, unknown>;
 
 /** A canonical span with the field names of the API, as it is stored and shown. */
@@ -71,8 +71,8 @@ export type Batch = {
   metadata: Attributes | null;
   /** Log records about one span. Such a batch has no spans. */
   logRecords?: { spanId: string; records: LogRecord[] };
-  /** What was redacted in it; absent: nothing. Stored beside it. */
-  redactions?: Redaction[];
+  /** How many values were redacted in it; absent: none. */
+  redactions?: RuleCounts;
   /** Set where it lacks its content: never stored, or dropped later. */
   content?: ContentGone;
 };

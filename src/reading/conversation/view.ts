@@ -1,10 +1,8 @@
 // The conversation view of a transcript, bounded in size: long texts are truncated, with the path to the full text.
 import type { Passage, Piece, ShownConversation, Turn } from "../../model/trace/shown.ts";
 import type { Span } from "../../model/trace/trace.ts";
-import { redactionsIn } from "../marks.ts";
 import type { ReadPiece } from "../span/message-parts.ts";
 import { sourceOf } from "../span/sources.ts";
-import { twinsOf } from "./marked-twins.ts";
 import type { Transcript } from "./transcript.ts";
 import { type Entry, type SourcedValue, sourcedText } from "./transcript-entry.ts";
 
@@ -17,17 +15,12 @@ const textMin = 200;
 const charactersMax = 2_000_000;
 
 /**
- * `spans`: those of the transcript. `marked`: the transcript of the spans with marks around what was redacted. The first and
- * the last turns; if all texts together are too long, every text is shortened by the same share.
+ * `spans`: those of the transcript. The first and the last turns; if all texts together are too long, every text is shortened by
+ * the same share.
  */
-export function showConversation(
-  { entries, complete }: Transcript,
-  spans: Span[] = [],
-  marked: Transcript | null = null,
-): ShownConversation {
+export function showConversation({ entries, complete }: Transcript, spans: Span[] = []): ShownConversation {
   const byId = new Map(spans.map(span => [span.span_id, span]));
-  const twins = twinsOf(entries, marked?.entries ?? []);
-  const turnOf = (entry: Entry, max: number) => atSource(plainTurnOf(entry, twins.get(entry), max), byId);
+  const turnOf = (entry: Entry, max: number) => atSource(plainTurnOf(entry, max), byId);
   const count = Math.max(0, entries.length - turnsMax);
   const shown = count === 0 ? entries : [...entries.slice(0, headTurns), ...entries.slice(headTurns + count)];
   const whole = shown.map(entry => turnOf(entry, textMax));
@@ -50,49 +43,38 @@ function atSource(turn: Turn, spans: ReadonlyMap<string, Span>): Turn {
   return { ...turn, attribute, event, translated: { as: turn.attribute, convention } };
 }
 
-function plainTurnOf(entry: Entry, twin: Entry | undefined, max: number): Turn {
+function plainTurnOf(entry: Entry, max: number): Turn {
   const { spanId, attribute, event, agent } = entry;
   const shortAgent = agent && { ...agent, name: shortName(agent.name) };
   const place = { spanId, attribute, event, agent: shortAgent, translated: null };
   if (entry.kind === "message") {
-    const marked = twin?.kind === "message" ? twin.pieces : [];
-    const pieces = entry.pieces
-      .slice(0, piecesMax)
-      .map((piece, at) => pieceOf(piece, marked[at], spanId, max));
+    const pieces = entry.pieces.slice(0, piecesMax).map(piece => pieceOf(piece, spanId, max));
     return { ...place, kind: "message", role: shortName(entry.role), pieces };
   }
   const { durationMs, failed, error } = entry;
-  const marked = twin?.kind === "tool_call" ? twin : null;
   return {
     ...place,
     kind: "tool_call",
     name: shortName(entry.name),
-    arguments: passageOf(entry.arguments, marked?.arguments, max),
-    result: passageOf(entry.result, marked?.result, max),
+    arguments: passageOf(entry.arguments, max),
+    result: passageOf(entry.result, max),
     error: error && shortName(error),
-    errorRedactions: error ? redactionsIn(error, marked?.error) : [],
     durationMs,
     failed,
   };
 }
 
-function pieceOf(piece: ReadPiece, twin: ReadPiece | undefined, spanId: string, max: number): Piece {
+function pieceOf(piece: ReadPiece, spanId: string, max: number): Piece {
   if (piece.kind === "media") return { kind: "media", name: shortName(piece.name) };
-  const redactions = redactionsIn(piece.text, twin && "text" in twin ? twin.text : null);
-  const passage = cut(piece.text, { spanId, paths: piece.paths.slice(0, piecesMax), redactions }, max);
+  const passage = cut(piece.text, { spanId, paths: piece.paths.slice(0, piecesMax) }, max);
   if (piece.kind === "other") return { kind: "other", name: shortName(piece.name), ...passage };
   return { kind: piece.kind, ...passage };
 }
 
-function passageOf(
-  sourced: SourcedValue | null,
-  twin: SourcedValue | null | undefined,
-  max: number,
-): Passage | null {
+function passageOf(sourced: SourcedValue | null, max: number): Passage | null {
   if (sourced === null) return null;
   const { spanId, paths } = sourced;
-  const text = sourcedText(sourced);
-  return cut(text, { spanId, paths, redactions: redactionsIn(text, twin && sourcedText(twin)) }, max);
+  return cut(sourcedText(sourced), { spanId, paths }, max);
 }
 
 function cut(text: string, where: Omit<Passage, "text" | "length">, max: number): Passage {

@@ -1,9 +1,7 @@
 // The derived values stored as columns of a trace, because lists show and filter by them.
-import type { Redaction } from "../../model/redaction.ts";
 import { storable, storableName } from "../../model/trace/storable.ts";
 import type { Derived } from "../../model/trace/trace.ts";
 import { boundedId } from "./identity.ts";
-import { encodeTextRedactions } from "./text-redactions.ts";
 import { encodeUsage, usageOf } from "./usage.ts";
 
 export type TraceColumns = {
@@ -28,8 +26,6 @@ export type TraceColumns = {
   providers: string[];
   /** The rules that redacted something in it, each once, sorted. */
   redacted: string[];
-  /** Where, in `userInput` and `responseText`: see encodeTextRedactions. */
-  textRedactions: string | null;
   /** The tokens of each model: see encodeUsage. */
   usage: string;
   /** As `boundedId` writes them. */
@@ -41,15 +37,8 @@ export type TraceColumns = {
 
 export const namesMax = 50;
 
-/**
- * The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. `rules`: those that redacted something;
- * `marked`: the same, derived from the trace with marks around redacted places.
- */
-export function columnsOf(
-  derived: Derived,
-  rules: readonly string[],
-  marked?: Pick<Derived, "userInput" | "responseText"> | null,
-): TraceColumns {
+/** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. `redacted`: sorted. */
+export function columnsOf(derived: Derived, redacted: string[]): TraceColumns {
   return {
     name: storable(derived.name),
     durationMs: derived.durationMs,
@@ -66,17 +55,12 @@ export function columnsOf(
     tools: names(derived.toolCalls.map(({ name }) => name)),
     models: names(derived.models),
     providers: names(derived.modelCalls.flatMap(({ provider }) => provider ?? [])),
-    redacted: [...rules].sort(),
-    textRedactions: encodeTextRedactions(rules, derived, marked),
+    redacted,
     usage: encodeUsage(usageOf(derived.modelCalls)),
     conversationId: derived.conversationId && boundedId(derived.conversationId),
     userId: derived.userId && boundedId(derived.userId),
     startedAtUs: microseconds(derived.startTimeUnixNano),
   };
-}
-
-export function rulesOf(redactions: readonly Redaction[] = []): string[] {
-  return [...new Set(redactions.map(({ rule }) => rule))];
 }
 
 function names(all: string[]): string[] {

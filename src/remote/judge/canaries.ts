@@ -113,7 +113,7 @@ function ownWords(text: string): string[] {
 }
 
 /** Of a redacted value: the judge is told to read it as that value. */
-const placeholder = /\[[a-z0-9_-]{1,32}\]|⟦[^⟧]{1,32}⟧|\bp_\w+/g;
+const placeholder = /⟦[a-z0-9_-]{1,32}⟧|\[unchecked\]|\bp_\w+/g;
 
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 const spaced = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;

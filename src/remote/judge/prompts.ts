@@ -28,7 +28,7 @@ import { classifyTask, examples, routingTask, semanticTask } from "./prompt-text
 export type { Echo, Prompt } from "./prompt-frame.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
-export const promptVersion = "6";
+export const promptVersion = "7";
 
 /**
  * An estimate: a token for every four bytes, so that a letter of another script weighs more, and one and a half for each sign,

@@ -84,7 +84,7 @@ export async function dropCopies(
       ), asked as (
         update labels set question = null where trace_id in (select id from quoted) and question is not null
       ), tried as (
-        update backtest_results set reason = $5, reason_redactions = null
+        update backtest_results set reason = $5
         where trace_id = any ($1::uuid[]) and change is not null and reason is not null
       ), places as (
         update erasure_matches set place = null where trace_id = any ($1::uuid[])

@@ -9,17 +9,15 @@ import { multiRow } from "../multi-row.ts";
 import { partsOf, partsOfRows } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames, listOf } from "../traces/derived-columns.ts";
-import { noRedactions } from "../traces/redactions.ts";
 import { dropCopies, dropResults, dropTurns, type QuotingRun } from "./drop-copies.ts";
 import type { ForgettingSettings } from "./settings.ts";
 
-/** What replaces the batches of a trace. `redactions`: of what is left of them, compressed. */
+/** What replaces the batches of a trace. */
 export type StructureBatch = {
   bytes: Buffer;
   rawLength: number;
   spanCount: number;
   spanKeys: Buffer;
-  redactions: Buffer | null;
 };
 
 /** The names and ids that lists show. */
@@ -156,7 +154,6 @@ const batches = multiRow<Placed>(1, {
   trace_id: ["uuid", ({ traceId }) => traceId],
   seq: ["int", ({ seq }) => seq],
   raw_length: ["int", ({ rawLength }) => rawLength],
-  redactions: ["bytes", ({ redactions }) => redactions ?? noRedactions],
   span_keys: ["bytes", ({ spanKeys }) => spanKeys],
   spans: ["bytes", ({ bytes }) => bytes],
 });
@@ -175,9 +172,9 @@ async function replaceBatches(client: pg.PoolClient, traces: TraceStructure[]): 
   );
   await client.query({
     name: "insert_structures",
-    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, redactions, span_keys, spans)
-      select agent_id, trace_id, seq, raw_length, nullif(${batches.bytes("redactions")}, ''), ${batches.bytes("span_keys")},
-        ${batches.bytes("spans")} from ${batches.from}`,
+    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans)
+      select agent_id, trace_id, seq, raw_length, ${batches.bytes("span_keys")}, ${batches.bytes("spans")}
+      from ${batches.from}`,
     values: batches.values(placed),
   });
 }
@@ -213,7 +210,7 @@ async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): 
   await client.query({
     name: "mark_forgotten",
     text: `update traces set content = 'forgotten', content_forgotten_at = now(), derived_revision = revision,
-        user_input = null, response_text = null, text_redactions = null, redacted = case when item.is_read then traces.redacted end,
+        user_input = null, response_text = null, redacted = case when item.is_read then traces.redacted end,
         ${["tools", "models", "providers"].map(name => `${name} = ${listOf(name)}`).join(", ")},
         user_id = item.user_id, conversation_id = item.conversation_id,
         turn_at = case when item.conversation_id is not null then traces.turn_at end, batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes

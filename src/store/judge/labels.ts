@@ -2,8 +2,6 @@
 
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgedAnswer, LabelAnswer, LabelJudge, LabelQuestion } from "../../model/judge/label.ts";
-import type { PlacesOfRule } from "../../model/redaction.ts";
-import { placesWithin, readTextRedactions } from "../../reading/derived/text-redactions.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
@@ -36,11 +34,10 @@ export type LabelRow = {
   updatedAt: Date;
 } & LabelJudge;
 
-/** `testName` and `userInput` as they are now; the input is shortened, and so are the places in it. */
+/** `testName` and `userInput` as they are now; the input is shortened. */
 export type ListedLabel = LabelRow & {
   testName: string;
   userInput: string | null;
-  userInputRedactions: PlacesOfRule[];
 };
 
 export type NewLabel = Omit<
@@ -173,11 +170,10 @@ export async function listLabels(
   filters: LabelFilters,
   { before, rowsMax }: Listing,
 ): Promise<ListedLabel[]> {
-  type Row = StoredLabel & Pick<ListedLabel, "testName" | "userInput"> & { textRedactions: string | null };
+  type Row = StoredLabel & Pick<ListedLabel, "testName" | "userInput">;
   const rows = await rowsOfAgents<Row>(db, agentsOf(filters), {
     name: "labels",
-    text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput",
-        t.text_redactions as "textRedactions"
+    text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput"
       from ${labelsWithPeople} join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
       join traces t on t.agent_id = l.agent_id and t.id = l.trace_id
       where ${filtered} and l.id < $4 and ($6::boolean is null or l.agrees = $6)
@@ -191,10 +187,7 @@ export async function listLabels(
     ],
   });
   rows.sort((one, other) => (one.id < other.id ? 1 : -1));
-  return rows.slice(0, rowsMax).map(({ textRedactions, ...label }) => ({
-    ...labelOf(label),
-    userInputRedactions: placesWithin(readTextRedactions(textRedactions).userInputRedactions, inputMax),
-  }));
+  return rows.slice(0, rowsMax).map(labelOf);
 }
 
 export type LabelWithQuestion = ListedLabel & { question: LabelQuestion };

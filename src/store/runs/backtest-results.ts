@@ -70,7 +70,6 @@ const triedRows = multiRow<TriedRow>(2, {
   change: ["text", row => row.change],
   cause: ["text", row => row.cause],
   reason: ["text", row => storable(row.reason)],
-  redactions: ["text", row => (row.redactions ? JSON.stringify(row.redactions) : null)],
   check_id: ["text", row => row.check && storable(row.check.id)],
   check_type: ["text", row => row.check?.type ?? null],
 });
@@ -119,18 +118,14 @@ export async function storeTried(
       [items.map(({ traceId }) => traceId)],
     );
     const gone = new Set(forgotten.map(({ id: traceId }) => traceId));
-    const told = items.map(({ redactions, ...item }) =>
-      gone.has(item.traceId)
-        ? { ...item, reason: contentGone }
-        : { ...item, ...(redactions && { redactions }) },
-    );
+    const told = items.map(item => (gone.has(item.traceId) ? { ...item, reason: contentGone } : item));
     const compared = told.map((item): TriedRow => {
       const earlier = before.get(item.traceId);
       return { ...item, before: earlier, ...compareResults(earlier?.compared, item) };
     });
     await client.query(
       `update backtest_results r set before = item.before, before_version = item.before_version, after = item.after,
-         change = item.change, cause = item.cause, reason = item.reason, reason_redactions = item.redactions, check_id = item.check_id, check_type = item.check_type
+         change = item.change, cause = item.cause, reason = item.reason, check_id = item.check_id, check_type = item.check_type
        from ${triedRows.from}, backtests b
        where b.id = $1 and r.agent_id = b.agent_id and r.backtest_id = b.id and r.trace_id = item.trace_id`,
       [id, ...triedRows.values(compared)],
@@ -145,15 +140,12 @@ export type BacktestResult = {
   id: string;
   receivedAt: Date;
   userInput: string | null;
-  textRedactions: string | null;
   before: Outcome | null;
   beforeVersion: number | null;
   after: Outcome | null;
   change: BacktestChange;
   cause: BacktestCause | null;
   reason: string;
-  /** JSON; null: nothing. */
-  reasonRedactions: string | null;
   checkId: string | null;
   checkType: AssertionType | null;
 };
@@ -174,9 +166,7 @@ export async function listBacktestResults(
 ): Promise<BacktestResult[]> {
   const { rows } = await (await placeOfRow(db, "backtests", id)).pool.query<BacktestResult>(
     `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput",
-       t.text_redactions as "textRedactions", r.before,
-       r.before_version as "beforeVersion", r.after, r.change, r.cause, r.reason, r.reason_redactions as "reasonRedactions",
-       r.check_id as "checkId",
+       r.before, r.before_version as "beforeVersion", r.after, r.change, r.cause, r.reason, r.check_id as "checkId",
        r.check_type as "checkType"
      from backtests b join backtest_results r on r.agent_id = b.agent_id and r.backtest_id = b.id
        join traces t on t.agent_id = r.agent_id and t.id = r.trace_id

@@ -137,7 +137,6 @@ export type SlowTrace = {
   id: string;
   name: string;
   userInput: string | null;
-  textRedactions: string | null;
   receivedAt: Date;
   durationMs: number;
 };
@@ -154,8 +153,7 @@ export async function listSlowest(
 ): Promise<SlowTrace[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<SlowTrace>({
     name: "list_slowest",
-    text: `select t.id, t.name, t.user_input as "userInput", t.text_redactions as "textRedactions",
-        t.received_at as "receivedAt", t.duration_ms as "durationMs"
+    text: `select t.id, t.name, t.user_input as "userInput", t.received_at as "receivedAt", t.duration_ms as "durationMs"
       from (
         select id from (
           select id, kind, duration_ms, received_at from traces

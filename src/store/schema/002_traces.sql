@@ -30,8 +30,6 @@ create table traces (
   span_count integer not null,
   user_input text,
   response_text text,
-  -- Where privacy rules changed these two: JSON; null: nowhere.
-  text_redactions text,
   -- At most 50 each, in the order of the spans.
   tools text[] not null default '{}',
   models text[] not null default '{}',
@@ -116,8 +114,6 @@ create table trace_batches (
   resource_id uuid,
   -- Of a batch of log records, which has no spans: eight bytes of hash for each record.
   record_keys bytea,
-  -- What was redacted, with the revision of the rules: compressed JSON; null for nothing.
-  redactions bytea,
   agent_id uuid not null,
   primary key (trace_id, seq, agent_id)
 ) partition by range (trace_id);
@@ -165,12 +161,10 @@ create table waiting_records (
   received_at timestamptz not null default now(),
   -- The span id, as in `trace_batches.span_keys`.
   span_key bytea not null,
-  -- What is copied to `trace_batches`: eight bytes of hash for each record, bytes before compression, the records, and what
-  -- was redacted.
+  -- What is copied to `trace_batches`: eight bytes of hash for each record, bytes before compression, and the records.
   record_keys bytea not null,
   raw_length integer not null,
   records bytea not null,
-  redactions bytea,
   -- What a trace that lacks it gains.
   has_input boolean not null,
   has_reply boolean not null,

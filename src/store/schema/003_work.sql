@@ -225,8 +225,6 @@ create table backtest_results (
   -- Of 'other_cause': what differs beside the test.
   cause text check (cause in ('content', 'judge', 'prompt')),
   reason text,
-  -- What stands for redacted values in the reason: JSON, as the list of results shows it.
-  reason_redactions text,
   check_id text,
   check_type text,
   primary key (agent_id, backtest_id, trace_id),

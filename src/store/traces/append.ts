@@ -4,7 +4,7 @@ import { Refusal } from "../../model/refusal.ts";
 import { multiRow } from "../multi-row.ts";
 import type { LockedTrace } from "./locked-traces.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
-import { countRedactions, noRedactions } from "./redactions.ts";
+import { countRedactions } from "./redactions.ts";
 import { type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { storeResources } from "./shared-resources.ts";
 import { findSuperseded } from "./span-keys.ts";
@@ -77,7 +77,6 @@ const batches = multiRow<Append>(1, {
   seq: ["int", ({ seq }) => seq],
   raw_length: ["int", ({ write }) => write.rawLength],
   resource_id: ["uuid", ({ write }) => write.resource?.id ?? null],
-  redactions: ["bytes", ({ write }) => write.redactions?.bytes ?? noRedactions],
   span_keys: ["bytes", ({ write }) => write.spanKeys],
   spans: ["bytes", ({ write }) => write.bytes],
 });
@@ -112,9 +111,9 @@ export async function appendAll(
   );
   await client.query({
     name: "append_batches",
-    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
-      select agent_id, id, seq, raw_length, resource_id, nullif(${batches.bytes("redactions")}, ''),
-        ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
+    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, resource_id, span_keys, spans)
+      select agent_id, id, seq, raw_length, resource_id, ${batches.bytes("span_keys")}, ${batches.bytes("spans")}
+      from ${batches.from}`,
     values: batches.values(appends),
   });
   const written = appends.map(({ write }) => write);

@@ -26,8 +26,6 @@ export type StoredBatch = {
   spans: Buffer;
   /** Null if the batch contains its resource. */
   resource: Buffer | null;
-  /** What was redacted in it; null: nothing. */
-  redactions: Buffer | null;
 };
 
 /** What one query loads: the traces in `left` exist, but did not fit. */
@@ -66,13 +64,12 @@ async function loadIn(
     fits: boolean;
     total: number;
     spans: Buffer | null;
-    redactions: Buffer | null;
     resourceId: string | null;
   };
   const { rows } = await db.pool.query<Row>({
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
-        t.derived_revision as "derivedRevision", t.fits, t.total::float8 as total, b.spans, b.redactions,
+        t.derived_revision as "derivedRevision", t.fits, t.total::float8 as total, b.spans,
         t.sent, a.conventions, a.convention_rules as "conventionRules", a.read_from as "readFrom", b.resource_id as "resourceId"
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits,
@@ -100,14 +97,14 @@ async function loadIn(
   const left: string[] = [];
   const changed = new Set<string>();
   let bytes = 0;
-  for (const { fits, total, spans, redactions, resourceId, sent, ...trace } of rows) {
+  for (const { fits, total, spans, resourceId, sent, ...trace } of rows) {
     if (!fits) left.push(trace.traceId);
     if (!fits || spans === null) continue;
     bytes = total;
     const resource = resourceId === null ? null : resources.get(resourceId);
     if (resource === undefined) changed.add(trace.traceId);
     const known = loaded.get(trace.traceId);
-    const batch = { spans, resource: resource ?? null, redactions };
+    const batch = { spans, resource: resource ?? null };
     if (known) known.batches.push(batch);
     else
       loaded.set(trace.traceId, {

@@ -22,9 +22,6 @@ export type ConversationRow = {
   lastTraceId: string;
   userInput: string | null;
   responseText: string | null;
-  /** Of the traces that have these texts: see encodeTextRedactions. */
-  inputRedactions: string | null;
-  replyRedactions: string | null;
   userId: string | null;
   /** The rules that redacted something in the trace that the IDs are from. */
   redacted: string[] | null;
@@ -133,8 +130,7 @@ const described = "c.conversation_id";
 const description = `
   select c.conversation_id as "conversationId", last.kind, counted.traces, first.turn_at as "firstAt",
     last.turn_at as "lastAt", first.id as "firstTraceId", last.id as "lastTraceId",
-    first.user_input as "userInput", first.text_redactions as "inputRedactions",
-    last.response_text as "responseText", last.text_redactions as "replyRedactions",
+    first.user_input as "userInput", last.response_text as "responseText",
     coalesce(last.user_id, first.user_id) as "userId",
     case when last.user_id is null then first.redacted else last.redacted end as redacted, judged.verdicts,
     judged."notFullyEvaluated"

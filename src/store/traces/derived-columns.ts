@@ -23,7 +23,6 @@ export const derivedColumns = {
   models: ["text", ({ columns }) => columns.models.join(nameSeparator)],
   providers: ["text", ({ columns }) => columns.providers.join(nameSeparator)],
   redacted: ["text", ({ columns }) => columns.redacted.join(nameSeparator)],
-  text_redactions: ["text", ({ columns }) => columns.textRedactions],
   usage: ["text", ({ columns }) => columns.usage],
   conversation_id: ["text", ({ columns }) => columns.conversationId],
   user_id: ["text", ({ columns }) => columns.userId],

@@ -17,7 +17,7 @@ import {
 } from "./derived-columns.ts";
 import { keyIdsOf, revoked } from "./live-keys.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
-import { countRedactions, noRedactions } from "./redactions.ts";
+import { countRedactions } from "./redactions.ts";
 import { storeResources } from "./shared-resources.ts";
 import { IntakeChanged, type TraceWrite, type WriteOutcome } from "./write.ts";
 
@@ -42,7 +42,6 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
   content: ["text", write => write.content ?? null],
   privacy_revision: ["int", write => write.privacyRevision ?? null],
   ...derivedColumns,
-  redactions: ["bytes", write => write.redactions?.bytes ?? noRedactions],
   span_keys: ["bytes", write => write.spanKeys],
   spans: ["bytes", write => write.bytes],
 });
@@ -88,9 +87,8 @@ with live as materialized (
 ), added as materialized (
   ${addValues} from ${calls.from} where set in (select call_set from made join item using (id))
 ), batch as (
-  insert into trace_batches (agent_id, trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
-  select made.agent_id, made.id, 1, batch_bytes, resource_id, nullif(${items.bytes("redactions")}, ''), ${items.bytes("span_keys")},
-    ${items.bytes("spans")}
+  insert into trace_batches (agent_id, trace_id, seq, raw_length, resource_id, span_keys, spans)
+  select made.agent_id, made.id, 1, batch_bytes, resource_id, ${items.bytes("span_keys")}, ${items.bytes("spans")}
   from made join item on item.id = made.id
 ), scheduled as (
   insert into runs (id, trace_id, agent_id, kind, state, due_at)

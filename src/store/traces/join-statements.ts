@@ -123,8 +123,8 @@ export async function copy(client: pg.PoolClient, appends: Append[]): Promise<vo
   if (appends.length === 0) return;
   await client.query({
     name: "copy_waiting_records",
-    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, record_keys, spans, redactions)
-      select item.agent_id, item.trace_id, item.seq, w.raw_length, '', w.record_keys, w.records, w.redactions
+    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, record_keys, spans)
+      select item.agent_id, item.trace_id, item.seq, w.raw_length, '', w.record_keys, w.records
       from ${copied.from} join waiting_records w
         on w.agent_id = item.agent_id and w.otlp_trace_id = item.otlp_trace_id and w.id = item.id`,
     values: copied.values(appends),

@@ -28,7 +28,7 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.cached_tokens as "cachedTokens", t.usage, t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText",
   t.conversation_id as "conversationId", t.user_id as "userId", t.content_forgotten_at as "contentForgottenAt",
-  t.redacted, t.text_redactions as "textRedactions"`;
+  t.redacted`;
 
 /** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
@@ -158,8 +158,6 @@ export type LatestInput = {
   id: string;
   bytes: number;
   input: string | null;
-  /** See encodeTextRedactions. */
-  textRedactions: string | null;
   derived: boolean;
 };
 
@@ -171,8 +169,7 @@ export async function listLatestInputs(
 ): Promise<LatestInput[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<LatestInput>({
     name: "list_latest_inputs",
-    text: `select id, batch_bytes as bytes, user_input as input, text_redactions as "textRedactions",
-        derived_revision = revision as derived
+    text: `select id, batch_bytes as bytes, user_input as input, derived_revision = revision as derived
       from (select * from traces where agent_id = $1 order by id desc limit ${latestTracesMax}) latest
       where kind = 'live' and content is null order by id desc limit $2`,
     values: [agentId, rowsMax],
@@ -187,8 +184,7 @@ export async function listInputsOfTraces(
   ids: string[],
 ): Promise<LatestInput[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<LatestInput>(
-    `select t.id, t.batch_bytes as bytes, t.user_input as input, t.text_redactions as "textRedactions",
-       t.derived_revision = t.revision as derived
+    `select t.id, t.batch_bytes as bytes, t.user_input as input, t.derived_revision = t.revision as derived
      from unnest($2::uuid[]) with ordinality as given (id, place) join traces t on t.id = given.id
      where t.agent_id = $1 order by given.place`,
     [agentId, ids],

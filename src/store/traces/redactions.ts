@@ -6,9 +6,6 @@ import type { Span } from "../runs/insights.ts";
 import { placeOf } from "../scale/places.ts";
 import type { TraceWrite } from "./write.ts";
 
-/** In place of the bytes of no redactions. */
-export const noRedactions = Buffer.alloc(0);
-
 type Count = { agentId: string; rule: string; values: number };
 
 const counts = multiRow<Count>(1, {
@@ -21,7 +18,7 @@ const counts = multiRow<Count>(1, {
 export async function countRedactions(client: pg.PoolClient, writes: TraceWrite[]): Promise<void> {
   const sums = new Map<string, Count>();
   for (const { agentId, redactions } of writes) {
-    for (const [rule, values] of Object.entries(redactions?.counts ?? {})) {
+    for (const [rule, values] of Object.entries(redactions ?? {})) {
       const name = `${agentId} ${rule}`;
       const sum = sums.get(name);
       if (sum) sum.values += values;

@@ -148,11 +148,11 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: LockedTr
   });
   const { keeps } = rows[0]!;
   await replaceCalls(client, [{ agentId: trace.agent_id, traceId: trace.id, columns: write.columns, keeps }]);
-  const { rawLength, spanKeys, bytes, redactions } = write;
+  const { rawLength, spanKeys, bytes } = write;
   await client.query(
-    `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans, redactions)
-      values ($1, $2, 1, $3, $4, $5, $6)`,
-    [trace.agent_id, trace.id, rawLength, spanKeys, bytes, redactions?.bytes ?? null],
+    `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans)
+      values ($1, $2, 1, $3, $4, $5)`,
+    [trace.agent_id, trace.id, rawLength, spanKeys, bytes],
   );
   await countRedactions(client, [write]);
   trace.path = "canonical";

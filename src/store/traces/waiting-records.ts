@@ -9,8 +9,7 @@ import { newId } from "../new-id.ts";
 import { availableRows, partsOf, placeOf } from "../scale/places.ts";
 import { revoked } from "./live-keys.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
-import { noRedactions } from "./redactions.ts";
-import { IntakeChanged, type StoredRedactions } from "./write.ts";
+import { IntakeChanged } from "./write.ts";
 
 /** The records of one span from one request. */
 export type RecordsWrite = {
@@ -27,7 +26,6 @@ export type RecordsWrite = {
   brought: Brought;
   /** The settings by which they were changed before; absent: they are as they arrived. */
   intake?: Intake | undefined;
-  redactions?: StoredRedactions | undefined;
   /** The revision of the privacy settings that they were redacted by. */
   privacyRevision?: number | undefined;
 };
@@ -47,7 +45,6 @@ const waiting = multiRow<Row>(2, {
   span_key: ["bytes", write => Buffer.from(write.spanId, "hex")],
   record_keys: ["bytes", write => write.recordKeys],
   records: ["bytes", write => write.bytes],
-  redactions: ["bytes", write => write.redactions?.bytes ?? noRedactions],
 });
 
 const rowsMax = 1_000;
@@ -76,10 +73,10 @@ export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promi
           select bool_and(coalesce(agent.intake_key = item.intake and agent.privacy_revision = item.privacy_revision, true)) as fits
           from item left join agent on agent.id = item.agent_id
         ), added as (insert into waiting_records (agent_id, otlp_trace_id, id, key_id, raw_length, has_input, has_reply, tools,
-          span_key, record_keys, records, redactions)
+          span_key, record_keys, records)
         select item.agent_id, item.otlp_trace_id, item.id, live.id, item.raw_length, item.has_input, item.has_reply,
           string_to_array(item.tools, E'\\x1f'), ${waiting.bytes("span_key")}, ${waiting.bytes("record_keys")},
-          ${waiting.bytes("records")}, nullif(${waiting.bytes("redactions")}, '')
+          ${waiting.bytes("records")}
         from item cross join live cross join fitting where fits returning 1)
         select exists (select from live) as live, fits from fitting left join (select count(*) from added) a on true`,
       values: [portion[0]!.keyId, ...waiting.values(portion)],

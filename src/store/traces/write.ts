@@ -2,6 +2,7 @@
 
 import type { ReadBy } from "../../model/agent/read-by.ts";
 import type { Intake } from "../../model/content.ts";
+import type { RuleCounts } from "../../model/redaction.ts";
 import type { Refusal } from "../../model/refusal.ts";
 import type { ContentGone, TracePath } from "../../model/trace/trace.ts";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
@@ -40,14 +41,11 @@ export type TraceWrite = {
   intake?: Intake | undefined;
   /** What it lacks. */
   content?: ContentGone | undefined;
-  /** What was redacted in the batch; absent: nothing. */
-  redactions?: StoredRedactions | undefined;
+  /** What was redacted in the batch, which says so, too; absent: nothing. */
+  redactions?: RuleCounts | undefined;
   /** The revision of the privacy settings that it was redacted by; absent for what no customer sent. */
   privacyRevision?: number | undefined;
 };
-
-/** `bytes`: see `encodeRedactions`. `counts`: how many values of each rule. */
-export type StoredRedactions = { bytes: Buffer; counts: Record<string, number> };
 
 /** Whether the batch was prepared by the settings that its agent has now. */
 export function fitsSettings(

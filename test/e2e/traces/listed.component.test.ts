@@ -34,7 +34,7 @@ function listed(fields: Partial<ListedTrace>): ListedTrace {
     ...{ httpStatus: 200, failed: false, spanCount: 5, userInput: null, responseText: null },
     tokens: { input: 640, output: 118, reasoning: null, cached: null, total: 758 },
     ...{ costUsd: null, knownCostUsd: null, unpriced: [], conversationId: null, userId: null },
-    ...{ userInputRedactions: [], responseTextRedactions: [], redacted: [], failedTests: [], run },
+    ...{ redacted: [], failedTests: [], run },
     ...fields,
   };
 }

@@ -1,4 +1,4 @@
-// Privacy rules in a browser: switched on, they redact the next trace, whose redacted places differ from typed placeholders.
+// Privacy rules in a browser: switched on, they redact the next trace, and what they redacted is told from what was typed like it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
@@ -13,7 +13,7 @@ import { nanos } from "../../support/trace-page.ts";
 
 const browser = useBrowser();
 
-const asked = "Is [email] what I typed, or **ann@shop.example**? My order is ZQ-8812345.";
+const asked = "Is ⟦email⟧ what I typed, or **ann@shop.example**? My order is ZQ-8812345.";
 const answered = `I wrote to ann@shop.example.\n\n${"Your parcel is on its way. ".repeat(40)}`;
 const messages = (role: string, content: string) =>
   JSON.stringify([{ role, parts: [{ type: "text", content }] }]);
@@ -33,15 +33,15 @@ const spans = [
       "gen_ai.output.messages": messages("assistant", answered),
       "user.id": "ann@shop.example",
       "gen_ai.conversation.id": "c-1",
-      note: { list: ["[email]", "ann@shop.example"], unchanged: "none" },
+      note: { list: ["⟦email⟧", "ann@shop.example"], unchanged: "none" },
     },
   }),
   span("mail", "chat", 100, {
     attributes: {
       "gen_ai.tool.name": "send_mail",
-      "gen_ai.tool.call.arguments": JSON.stringify({ to: "ann@shop.example", about: "[email]" }),
+      "gen_ai.tool.call.arguments": JSON.stringify({ to: "ann@shop.example", about: "⟦email⟧" }),
     },
-    status: { code: 2, message: "No mailbox for ann@shop.example, said [email]" },
+    status: { code: 2, message: "No mailbox for ann@shop.example, said ⟦email⟧" },
     events: [{ name: "exception", attributes: { "exception.message": "ann@shop.example is unknown" } }],
   }),
 ];
@@ -74,7 +74,7 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await page.getByRole("button", { name: "Save privacy settings" }).click();
   await page.getByText("Privacy settings saved").first().waitFor();
 
-  const metadata = { contact: "ann@shop.example", typed: "[email]" };
+  const metadata = { contact: "ann@shop.example", typed: "⟦email⟧" };
   const body = canonicalBody(agent.id, { spans, metadata });
   const sent = await send({ url: browser.service.url, key }, { body });
   assert.equal(sent.status, 201);
@@ -99,7 +99,7 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   );
   assert.equal(
     (await question.locator("p").last().innerText()).trim(),
-    "Is [email] what I typed, or [email]? My order is [order].",
+    "Is [email] what I typed, or ⟦email⟧? My order is ⟦order⟧.",
   );
   const call = page.getByRole("article", { name: "Tool call send_mail" });
   await eventually(async () =>
@@ -154,7 +154,7 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await eventually(async () => assert.equal(await chips(page).and(input.locator("*")).count(), 1));
   assert.equal(
     (await input.innerText()).trim(),
-    asked.replace("ann@shop.example", "[email]").replace("ZQ-8812345", "[order]"),
+    "Is [email] what I typed, or **⟦email⟧**? My order is ⟦order⟧.",
   );
   await assertReflows(page);
   await shoot(page, "redaction-5-list-narrow");

@@ -51,7 +51,6 @@ test("messages are returned in order, each with the span and attribute that cont
           length: text!.length,
           spanId: "root",
           paths: [["attributes", attribute, 0, "parts", 0, "content"]],
-          redactions: [],
         },
       ],
     })),

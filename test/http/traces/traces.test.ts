@@ -125,8 +125,6 @@ test("a listed trace has every field by its name, with the values derived from i
     tokens: { input: 20, output: 7, reasoning: 3, cached: null, total: 27 },
     failed: false,
     redacted: [],
-    userInputRedactions: [],
-    responseTextRedactions: [],
     failedTests: [],
     spanCount: 3,
     userInput: "Where is my order?",

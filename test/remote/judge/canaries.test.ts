@@ -87,7 +87,7 @@ for (const [name, canaries] of [
 
     test("ask for whole words of the text alone, wherever it is cut, and for no placeholder", () => {
       const words = ["warehouse", "parcel", "delivery"];
-      const long = `Warehouse ${"warehouse parcel delivery [email] ⟦card⟧ p_0a1b2c ".repeat(300)}`;
+      const long = `Warehouse ${"warehouse parcel delivery [unchecked] ⟦card⟧ p_0a1b2c ".repeat(300)}`;
       for (const shown of [long, `${long.slice(0, 1_004)}${gap}${long.slice(-1_003)}`]) {
         for (let at = 0; at < 100; at++) {
           for (const { kind, text: question } of canaries(shown, [], drawFrom(`seed ${at}`))) {

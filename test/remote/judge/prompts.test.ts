@@ -595,13 +595,13 @@ test("the wording and its version change together", () => {
   const hash = createHash("sha256");
   for (const { instructions, material } of [routing, semantic, classify])
     hash.update(instructions + material);
-  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["6", "23bb9a254f0c03e0"]);
+  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["7", "23bb9a254f0c03e0"]);
 });
 
 suite("placeholders of redacted values", () => {
   test("are named in the instructions, and not mentioned where nothing was redacted", () => {
-    const redacted = ["email", "pseudonym"];
-    const replies = [{ id: "r1", text: "Write to [email]." }];
+    const redacted = ["email", "pseudonym", "unchecked"];
+    const replies = [{ id: "r1", text: "Write to ⟦email⟧." }];
     const semantic = { userInput: "Where?", replies, criteria: [criterion] };
     for (const [told, silent] of [
       [semanticPrompt({ ...semantic, redacted }, marker), semanticPrompt(semantic, marker)],
@@ -610,7 +610,7 @@ suite("placeholders of redacted values", () => {
         routingPrompt({ userInput: "Where?", scenarios }, marker),
       ],
     ] as [Prompt, Prompt][]) {
-      assert.match(told.instructions, /replaced by placeholders: "\[email\]", "p_…"\./);
+      assert.match(told.instructions, /replaced by placeholders: "⟦email⟧", "p_…", "\[unchecked\]"\./);
       assert.doesNotMatch(silent.instructions, /placeholder/);
       assert.ok(told.instructions.startsWith(silent.instructions), "providers cache the beginning");
     }

@@ -190,7 +190,7 @@ suite("on a Citus cluster", { skip }, () => {
       ...otlpWrite(sender, { externalId: "x-request-id", spans }),
       otlpTraceId: traceId,
       resource: { id: "0190b3b4-0000-7000-8000-000000000001", bytes: Buffer.from("resource") },
-      redactions: { bytes: Buffer.from("redactions"), counts: { email: 1 } },
+      redactions: { email: 1 },
       readBy: { conventions: ["*"], conventionRules: [] },
     });
     for (const spans of [["a"], ["b"], ["b"], ["a", "b"]]) await limited.write(batch(spans));

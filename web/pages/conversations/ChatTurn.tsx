@@ -4,12 +4,11 @@ import { useEffect, useRef } from "react";
 import type { ConversationTurn } from "../../../src/http/traces/conversations-schemas.ts";
 import { durationText, numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
-import { markText } from "../../redaction-marks.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import Markdown from "../../ui/Markdown.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
 import { MomentTime } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 
 type ChatTurnProps = {
   turn: ConversationTurn;
@@ -41,11 +40,7 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
             <MomentTime at={turn.startedAt} />
           </span>
         </header>
-        {userInput ? (
-          <Words text={markText(userInput, turn.userInputRedactions)} />
-        ) : (
-          <p className="quiet">{textMissing(turn, "user input")}</p>
-        )}
+        {userInput ? <Words text={userInput} /> : <p className="quiet">{textMissing(turn, "user input")}</p>}
       </article>
       <Calls turn={turn} />
       <article className="turn-message" data-role="assistant" aria-label={`${name}: agent`}>
@@ -55,11 +50,7 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
             Agent
           </span>
         </header>
-        {responseText ? (
-          <Words text={markText(responseText, turn.responseTextRedactions)} />
-        ) : (
-          <p className="quiet">{textMissing(turn, "reply")}</p>
-        )}
+        {responseText ? <Words text={responseText} /> : <p className="quiet">{textMissing(turn, "reply")}</p>}
         {shortened && <p className="quiet small">Shortened. Open the trace to read all of it.</p>}
       </article>
       <footer className="chat-end small">
@@ -90,7 +81,7 @@ function textMissing({ hasContent, contentForgottenAt }: ConversationTurn, what:
 function Words({ text }: { text: string }) {
   const plain = (
     <div className="long-text">
-      <RedactedText text={text} />
+      <TraceText text={text} />
     </div>
   );
   return <Markdown text={text} plain={plain} />;

@@ -11,15 +11,14 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { IdText, RedactedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { Title } from "../../ui/Title.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { ChatTurn } from "./ChatTurn.tsx";
 import { turnsText, verdictsText } from "./words.ts";
 import "../../styles/conversation.css";
 import "../../styles/conversations.css";
 import "../../styles/json.css";
-import { markText, plainText } from "../../redaction-marks.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/conversation");
 
@@ -84,9 +83,8 @@ function useTurnKeys(): void {
 type HeaderProps = { conversation: ConversationSummary; params: { projectId: string; agentId: string } };
 
 function ChatHeader({ conversation, params }: HeaderProps) {
-  const { conversationId, userId, redacted, traces, userInput, userInputRedactions } = conversation;
-  const words = markText(userInput ?? "", userInputRedactions);
-  const title = words.trim().replace(/\s+/g, " ") || "Conversation";
+  const { conversationId, userId, redacted, traces, userInput } = conversation;
+  const title = userInput?.trim().replace(/\s+/g, " ") || "Conversation";
   const verdicts = verdictsText(conversation);
   return (
     <header className="chat-top">
@@ -98,9 +96,9 @@ function ChatHeader({ conversation, params }: HeaderProps) {
         <Icon name="chevron" />
         Conversations
       </Link>
-      <h1 title={plainText(title)}>
+      <h1 title={title}>
         <bdi>
-          <RedactedText text={title} />
+          <TraceText text={title} />
         </bdi>
       </h1>
       <div className="chat-facts small">
@@ -111,7 +109,7 @@ function ChatHeader({ conversation, params }: HeaderProps) {
         <span className="chat-id">
           <span className="quiet">ID</span>{" "}
           <CopyText text={conversationId} label="conversation ID">
-            <IdText id={conversationId} rules={redacted} />
+            <TraceText text={conversationId} rules={redacted} />
           </CopyText>
         </span>
         {userId !== null && (
@@ -124,7 +122,7 @@ function ChatHeader({ conversation, params }: HeaderProps) {
               className="mono"
             >
               <bdi>
-                <IdText id={userId} rules={redacted} />
+                <TraceText text={userId} rules={redacted} />
               </bdi>
             </Link>
           </span>

@@ -6,15 +6,14 @@ import type { ConversationSummary } from "../../../src/http/traces/conversations
 import { outcomeWord } from "../../labels.ts";
 import { useLive } from "../../live.ts";
 import { conversationsQuery } from "../../queries/conversations.ts";
-import { plainId } from "../../redaction-marks.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { IdText, MarkedText } from "../../ui/RedactedText.tsx";
 import { EmptyState, Loaded, MorePages, Skeleton } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { unknownValueText } from "../../unknown-value.ts";
 import { TracesOrConversations } from "./TracesOrConversations.tsx";
 import { turnCount, verdictsText } from "./words.ts";
@@ -106,28 +105,22 @@ function ConversationTable({ conversations, params }: TableProps) {
                     search={{ id: one.conversationId }}
                     className="conversations-input"
                   >
-                    <bdi>
-                      {one.userInput?.trim() ? (
-                        <MarkedText text={one.userInput} redactions={one.userInputRedactions} />
-                      ) : (
-                        "No input"
-                      )}
-                    </bdi>
+                    <bdi>{one.userInput?.trim() ? <TraceText text={one.userInput} /> : "No input"}</bdi>
                   </Link>
                   {one.responseText && (
                     <bdi className="conversations-reply quiet">
-                      <MarkedText text={one.responseText} redactions={one.responseTextRedactions} />
+                      <TraceText text={one.responseText} />
                     </bdi>
                   )}
                   <span className="conversations-ids quiet small">
-                    <bdi className="mono" title={plainId(one.conversationId, one.redacted)}>
-                      <IdText id={one.conversationId} rules={one.redacted} />
+                    <bdi className="mono" title={one.conversationId}>
+                      <TraceText text={one.conversationId} rules={one.redacted} />
                     </bdi>
                     {one.userId !== null && (
-                      <bdi title={plainId(one.userId, one.redacted)}>
+                      <bdi title={one.userId}>
                         User{" "}
                         <span className="mono">
-                          <IdText id={one.userId} rules={one.redacted} />
+                          <TraceText text={one.userId} rules={one.redacted} />
                         </span>
                       </bdi>
                     )}

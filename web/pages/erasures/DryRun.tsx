@@ -10,8 +10,8 @@ import { startErasure, type WantedCriterion } from "../../mutations/erasures.ts"
 import { erasureQuery } from "../../queries/erasures.ts";
 import { Choices, Field } from "../../ui/Field.tsx";
 import { Notice } from "../../ui/Notice.tsx";
-import { MarkedText } from "../../ui/RedactedText.tsx";
 import { Loaded } from "../../ui/State.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { progressText, tracesText } from "./words.ts";
 
 type DryRunProps = {
@@ -63,7 +63,7 @@ function Found({ found, projectId, ...props }: FoundProps) {
       </div>
       {matches.length > 0 && (
         <ul className="stack-tight">
-          {matches.map(({ traceId, agentId, in: part, path, excerpt, redactions }) => (
+          {matches.map(({ traceId, agentId, in: part, path, excerpt }) => (
             <li key={traceId} className="small">
               <Link
                 to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -76,7 +76,7 @@ function Found({ found, projectId, ...props }: FoundProps) {
                 {part} {path}
               </span>{" "}
               <bdi className="break">
-                <MarkedText text={excerpt} redactions={redactions} />
+                <TraceText text={excerpt} />
               </bdi>
             </li>
           ))}

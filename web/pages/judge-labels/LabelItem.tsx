@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { LabelTrial, ListedLabel } from "../../../src/http/judge/label-schemas.ts";
-import { MarkedText } from "../../ui/RedactedText.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { answerTexts, hidesFault } from "./agreement.ts";
 
 type LabelItemProps = {
@@ -15,18 +15,7 @@ type LabelItemProps = {
 };
 
 export function LabelItem({ label, projectId, aside, children }: LabelItemProps) {
-  const {
-    agentId,
-    traceId,
-    runId,
-    testId,
-    checkId,
-    testName,
-    userInput,
-    userInputRedactions,
-    judged,
-    answer,
-  } = label;
+  const { agentId, traceId, runId, testId, checkId, testName, userInput, judged, answer } = label;
   const now = "now" in label ? label.now : null;
   return (
     <li className="stack-tight">
@@ -36,13 +25,7 @@ export function LabelItem({ label, projectId, aside, children }: LabelItemProps)
           params={{ projectId, agentId, traceId }}
           search={{ run: runId, test: testId, ...(checkId !== null && { check: checkId }) }}
         >
-          <bdi>
-            {userInput === null ? (
-              "Trace without user input"
-            ) : (
-              <MarkedText text={userInput} redactions={userInputRedactions} />
-            )}
-          </bdi>
+          <bdi>{userInput === null ? "Trace without user input" : <TraceText text={userInput} />}</bdi>
         </Link>
         {aside}
       </div>

@@ -3,9 +3,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { TraceBrief } from "../../../src/http/projects/overview-schemas.ts";
 import { durationText, numberText } from "../../format.ts";
-import { plainText } from "../../redaction-marks.ts";
-import { RedactedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { tracesOf } from "./lists.ts";
 import { CountLink, type Params, Section, type SectionProps } from "./parts.tsx";
 import { traceTitle } from "./words.ts";
@@ -76,12 +75,12 @@ function TraceRow({ trace, params, end, children }: TraceRowProps) {
       <div className="overview-row">
         <Link
           className="overview-name"
-          title={plainText(title)}
+          title={title}
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
           params={{ ...params, traceId: trace.id }}
         >
           <bdi>
-            <RedactedText text={title} />
+            <TraceText text={title} />
           </bdi>
         </Link>
         <span className="overview-number quiet small">{end}</span>

@@ -1,9 +1,7 @@
 // The words beside the overview's numbers: when there is too little data for a rate, and comparisons with a week before.
 
 import type { BoundedCount, Overview, Results } from "../../../src/http/projects/overview-schemas.ts";
-import type { PlacesOfRule } from "../../../src/model/redaction.ts";
 import { numberText, rateText } from "../../format.ts";
-import { markText } from "../../redaction-marks.ts";
 import { type ListName, numbersOf } from "./lists.ts";
 
 /** With fewer passes and failures than this, a percentage says more than is known. */
@@ -83,11 +81,9 @@ export function leftOutOfRate(overview: Overview): { name: ListName; text: strin
     .map(([name, words]) => ({ name, text: `${countText(numbers[name])} ${words}` }));
 }
 
-type Titled = { userInput: string | null; userInputRedactions: PlacesOfRule[]; name: string };
-
-/** The name of a trace in a list, with marks of redacted places: the user's words, or else the name of its root. */
-export function traceTitle({ userInput, userInputRedactions, name }: Titled): string {
-  return userInput?.trim() ? markText(userInput, userInputRedactions).trim() : name;
+/** The name of a trace in a list: the user's words, or else the name of its root. */
+export function traceTitle({ userInput, name }: { userInput: string | null; name: string }): string {
+  return userInput?.trim() || name;
 }
 
 /** Said once: "Routing was unavailable for 3 traces." */

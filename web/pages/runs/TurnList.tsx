@@ -3,12 +3,11 @@ import { Link } from "@tanstack/react-router";
 import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { RunTurn } from "../../../src/model/run/launch.ts";
 import { durationText } from "../../format.ts";
-import { markText } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { LongText } from "../../ui/LongText.tsx";
 import { Notice } from "../../ui/Notice.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 
 type Params = { projectId: string; agentId: string };
 
@@ -76,15 +75,13 @@ function TurnItem(props: TurnItemProps) {
         {isFromTrace && text !== null && <p className="quiet small">Read from the trace</p>}
         {ms === null && isOpen && <Badge word={{ text: "Waiting for reply", icon: "spin", tone: "info" }} />}
         {ms === null && !isOpen && <p className="quiet">The run ended before the reply arrived.</p>}
-        {text !== null && text !== "" && (
-          <LongText text={markText(text, turn.redactions)} label={`Reply of turn ${turn.turn}`} />
-        )}
+        {text !== null && text !== "" && <LongText text={text} label={`Reply of turn ${turn.turn}`} />}
         {text === "" && <p className="quiet">Empty reply</p>}
         {ms !== null && text === null && !error && <p className="quiet">{withoutText(turn)}</p>}
         {error && (
           <Notice tone="bad">
             <p>
-              <RedactedText text={markText(error.reason, turn.errorRedactions)} />
+              <TraceText text={error.reason} />
             </p>
           </Notice>
         )}

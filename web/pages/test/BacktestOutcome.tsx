@@ -9,14 +9,13 @@ import { backtestCauses, backtestStates, checkTypes, outcomes, outcomeWord } fro
 import { costText } from "../../money.ts";
 import { cancelBacktest, deleteBacktest } from "../../mutations/backtests.ts";
 import { backtestQuery, backtestResultsQuery, backtestsQuery } from "../../queries/backtests.ts";
-import { plainText } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
-import { MarkedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { groupsOf, type ShownGroup, summaryText } from "./backtest-groups.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
@@ -225,21 +224,17 @@ function ResultItem({ result }: { result: BacktestResult }) {
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
           params={{ projectId, agentId, traceId }}
           className="small"
-          aria-label={`Trace of “${plainText(userInput ?? "No user input", result.userInputRedactions).slice(0, 60)}”`}
+          aria-label={`Trace of “${(userInput ?? "No user input").slice(0, 60)}”`}
         >
           Trace
         </Link>
       </div>
       <p className="editor-words">
-        {userInput === null ? (
-          <span className="quiet">No user input</span>
-        ) : (
-          <MarkedText text={userInput} redactions={result.userInputRedactions} />
-        )}
+        {userInput === null ? <span className="quiet">No user input</span> : <TraceText text={userInput} />}
       </p>
       <p className="quiet small break">
         {type && `${type}: `}
-        <MarkedText text={reason} redactions={result.reasonRedactions} />
+        <TraceText text={reason} />
       </p>
       {cause !== null && <p className="small">{backtestCauses[cause]}</p>}
       <p className="quiet small">

@@ -12,8 +12,8 @@ import { Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Keys } from "../../ui/Keys.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
-import { MarkedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { ChooseTrace } from "./ChooseTrace.tsx";
 import { DryRunResult } from "./DryRunResult.tsx";
 import type { Editing } from "./document.ts";
@@ -199,11 +199,7 @@ function ChosenTrace({ traceId, known }: { traceId: string; known: ListedTrace |
 }
 
 /** A trace in two lines: name, verdict and time; then the user's first words. */
-export function TraceLine({
-  trace,
-}: {
-  trace: Omit<ListedTrace, "failedTests" | "redacted" | "responseTextRedactions">;
-}) {
+export function TraceLine({ trace }: { trace: Omit<ListedTrace, "failedTests" | "redacted"> }) {
   return (
     <span className="stack-tight">
       <span className="line">
@@ -214,11 +210,7 @@ export function TraceLine({
         </span>
       </span>
       <span className="quiet editor-words">
-        {trace.userInput === null ? (
-          "No user input"
-        ) : (
-          <MarkedText text={trace.userInput} redactions={trace.userInputRedactions} />
-        )}
+        {trace.userInput === null ? "No user input" : <TraceText text={trace.userInput} />}
       </span>
     </span>
   );

@@ -8,12 +8,11 @@ import type { Outcome } from "../../../src/model/run/outcome.ts";
 import { outcomeWord, whys } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/judging.css";
-import { markCopies } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Notice } from "../../ui/Notice.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
 import { Loaded } from "../../ui/State.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { CheckList } from "../trace/evaluation/CheckList.tsx";
 import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
@@ -41,7 +40,7 @@ export function DryRunResult({ run, place, isOfDraft, mustFail }: ResultProps) {
         <p className="break">
           <Icon name={applicability.applied ? "check" : "skip"} />{" "}
           <strong>{applicability.applied ? "Would apply." : "Would not apply."}</strong>{" "}
-          {whys[applicability.why]} <RedactedText text={markCopies(applicability).reason ?? ""} />
+          {whys[applicability.why]} <TraceText text={applicability.reason ?? ""} />
         </p>
       )}
       {applicability?.suspicious !== undefined && <InputFlag reason={applicability.suspicious} />}

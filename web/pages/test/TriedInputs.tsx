@@ -4,10 +4,9 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { TriedInput } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { RouteLabel } from "../../../src/model/judge/call.ts";
 import { counted, routeLabels, type Word } from "../../labels.ts";
-import { plainText } from "../../redaction-marks.ts";
 import "../../styles/judging.css";
 import { Badge } from "../../ui/Badge.tsx";
-import { MarkedText } from "../../ui/RedactedText.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
@@ -45,34 +44,32 @@ export function TriedInputs({ items }: { items: TriedInput[] }) {
         ))}
       </nav>
       <ul className="tried" aria-label="Inputs">
-        {shown.map(
-          ({ traceId, traces, input, redactions, label, reason, reasonRedactions, cached, suspicious }) => (
-            <li key={traceId} className="tried-input">
-              <div className="line line-apart">
-                <span className="line">
-                  <Badge word={label ? routeLabels[label] : unlabeled} />
-                  {traces > 1 && <span className="quiet small">{counted(traces, "trace")}</span>}
-                  {cached && <span className="quiet small">from cache</span>}
-                </span>
-                <Link
-                  to="/projects/$projectId/agents/$agentId/traces/$traceId"
-                  params={{ projectId, agentId, traceId }}
-                  className="small"
-                  aria-label={`Trace of “${plainText(input, redactions).slice(0, 60)}”`}
-                >
-                  Trace
-                </Link>
-              </div>
-              <p className="editor-words">
-                <MarkedText text={input} redactions={redactions} />
-              </p>
-              <p className="quiet small break">
-                <MarkedText text={reason} redactions={reasonRedactions} />
-              </p>
-              {suspicious !== undefined && <InputFlag reason={suspicious} />}
-            </li>
-          ),
-        )}
+        {shown.map(({ traceId, traces, input, label, reason, cached, suspicious }) => (
+          <li key={traceId} className="tried-input">
+            <div className="line line-apart">
+              <span className="line">
+                <Badge word={label ? routeLabels[label] : unlabeled} />
+                {traces > 1 && <span className="quiet small">{counted(traces, "trace")}</span>}
+                {cached && <span className="quiet small">from cache</span>}
+              </span>
+              <Link
+                to="/projects/$projectId/agents/$agentId/traces/$traceId"
+                params={{ projectId, agentId, traceId }}
+                className="small"
+                aria-label={`Trace of “${input.slice(0, 60)}”`}
+              >
+                Trace
+              </Link>
+            </div>
+            <p className="editor-words">
+              <TraceText text={input} />
+            </p>
+            <p className="quiet small break">
+              <TraceText text={reason} />
+            </p>
+            {suspicious !== undefined && <InputFlag reason={suspicious} />}
+          </li>
+        ))}
       </ul>
       {shown.length === 0 && filter && (
         <p className="quiet" role="status">

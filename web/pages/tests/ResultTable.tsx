@@ -9,10 +9,9 @@ import { passedText } from "../../format.ts";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { checkTypes, outcomeWord } from "../../labels.ts";
 import { reasonText } from "../../reasons.ts";
-import { markCopies } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 
 type ResultTableProps = {
   runs: readonly RunDetail[];
@@ -82,12 +81,8 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       <td data-label="Reason" className="tests-reason">
         <span className="tests-cell">
           <span className="break">
-            <RedactedText
-              text={
-                decisive
-                  ? `${checkTypes[decisive.type]}: ${reasonText(markCopies(decisive))}`
-                  : markCopies(result).reason
-              }
+            <TraceText
+              text={decisive ? `${checkTypes[decisive.type]}: ${reasonText(decisive)}` : result.reason}
             />
           </span>
           {decisive && <span className="tests-under">{result.reason}</span>}

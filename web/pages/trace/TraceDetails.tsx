@@ -7,21 +7,17 @@ import { costText, whyTexts } from "../../cost.ts";
 import { numberText } from "../../format.ts";
 import { useConventionTitles } from "../../forms/ReadIt.tsx";
 import { tracePaths } from "../../labels.ts";
-import { markFields, redactedIn } from "../../redaction-marks.ts";
 import { CopyText } from "../../ui/Copy.tsx";
-import { IdText, RedactedText } from "../../ui/RedactedText.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
 export function TraceDetails({ trace }: { trace: TraceOutline }) {
   const { metadata, resource, cuts, omissions } = trace;
-  const ofTrace = trace.redactions.filter(({ spanId }) => spanId === null);
-  const parts = {
-    Metadata: metadata && markFields(metadata, redactedIn(ofTrace, "metadata")),
-    Resource: resource && markFields(resource, redactedIn(ofTrace, "resource")),
-  };
-  const present = Object.entries(parts).filter(([, part]) => part !== null && Object.keys(part).length > 0);
+  const present = Object.entries({ Metadata: metadata, Resource: resource }).filter(
+    ([, part]) => part !== null && Object.keys(part).length > 0,
+  );
   return (
     <section className="trace-details" id="trace-details" aria-label="Details">
       <Facts trace={trace} />
@@ -37,7 +33,7 @@ export function TraceDetails({ trace }: { trace: TraceOutline }) {
             <section key={name} tabIndex={0} aria-label={name}>
               <h2 className="small">{name}</h2>
               <pre>
-                <RedactedText text={JSON.stringify(part, null, 2)} />
+                <TraceText text={JSON.stringify(part, null, 2)} />
               </pre>
             </section>
           ))}
@@ -82,7 +78,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
           </span>
         )}
       </Fact>
-      {trace.redactions.length > 0 && <Fact name="Redacted">{redactedText(trace)}</Fact>}
+      <Redactions trace={trace} />
       <Fact name="Trace ID">
         <CopyText text={id} label="trace id" />
       </Fact>
@@ -94,12 +90,12 @@ function Facts({ trace }: { trace: TraceOutline }) {
 }
 
 /** "email 2, card 1": the privacy rules that changed the trace, and how many values. */
-function redactedText({ redactions }: TraceOutline): string {
-  const counts = new Map<string, number>();
-  for (const { rule, places } of redactions) {
-    counts.set(rule, (counts.get(rule) ?? 0) + Math.max(1, places.length));
-  }
-  return [...counts].map(([rule, count]) => `${rule} ${numberText(count)}`).join(", ");
+function Redactions({ trace: { redactions } }: { trace: TraceOutline }) {
+  const counts = Object.entries(redactions);
+  if (counts.length === 0) return null;
+  return (
+    <Fact name="Redacted">{counts.map(([rule, count]) => `${rule} ${numberText(count)}`).join(", ")}</Fact>
+  );
 }
 
 function CostReasons({ trace }: { trace: TraceOutline }) {
@@ -122,7 +118,6 @@ function CostReasons({ trace }: { trace: TraceOutline }) {
 
 function Identity({ trace }: { trace: TraceOutline }) {
   const { model, provider, conversationId, userId } = trace;
-  const rules = trace.redactions.map(({ rule }) => rule);
   return (
     <>
       {model !== null && (
@@ -134,14 +129,14 @@ function Identity({ trace }: { trace: TraceOutline }) {
       {conversationId !== null && (
         <Fact name="Conversation">
           <CopyText text={conversationId} label="conversation ID">
-            <IdText id={conversationId} rules={rules} />
+            <TraceText text={conversationId} />
           </CopyText>
         </Fact>
       )}
       {userId !== null && (
         <Fact name="User">
           <CopyText text={userId} label="user ID">
-            <IdText id={userId} rules={rules} />
+            <TraceText text={userId} />
           </CopyText>
         </Fact>
       )}

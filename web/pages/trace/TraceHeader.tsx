@@ -10,13 +10,12 @@ import { counted } from "../../labels.ts";
 import { deleteTrace } from "../../mutations/traces.ts";
 import { removeFromLists } from "../../queries/trace-lists.ts";
 import { outlineQuery } from "../../queries/traces.ts";
-import { markText, plainText } from "../../redaction-marks.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
 import { NextTry, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import { lastFiltersByAgent } from "../traces/last-filters.ts";
 import { BackToTraces } from "./BackToTraces.tsx";
 import { useCopyLink } from "./links.ts";
@@ -37,8 +36,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const copyLink = useCopyLink();
   const { run } = trace;
   const manualRun = trace.runs.find(({ launchId }) => launchId !== null);
-  const input = trace.userInput && markText(trace.userInput, trace.userInputRedactions);
-  const title = input?.trim().replace(/\s+/g, " ") || trace.name || "Unnamed";
+  const title = trace.userInput?.trim().replace(/\s+/g, " ") || trace.name || "Unnamed";
   return (
     <header className="trace-top">
       <div className="trace-line">
@@ -59,8 +57,8 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           {trace.failed && <Badge word={failedSpan} />}
           {trace.kind === "test_run" && <Badge word={testRun} />}
         </span>
-        <h1 title={plainText(title)}>
-          <RedactedText text={title} />
+        <h1 title={title}>
+          <TraceText text={title} />
         </h1>
         <Facts trace={trace} />
         <span className="line trace-actions">

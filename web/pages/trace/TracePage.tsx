@@ -9,6 +9,7 @@ import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import { EmptyState, Loaded } from "../../ui/State.tsx";
 import { Title } from "../../ui/Title.tsx";
+import { RedactingRules } from "../../ui/TraceText.tsx";
 import { BackToTraces } from "./BackToTraces.tsx";
 import { TraceHeader } from "./TraceHeader.tsx";
 import { TraceNotices } from "./TraceNotices.tsx";
@@ -34,11 +35,11 @@ export function TracePage() {
       <Title text={outline.data?.name || "Trace"} />
       <Loaded query={outline}>
         {trace => (
-          <>
+          <RedactingRules value={Object.keys(trace.redactions)}>
             <TraceHeader trace={trace} />
             <TraceNotices trace={trace} />
             <TracePanes trace={trace} />
-          </>
+          </RedactingRules>
         )}
       </Loaded>
     </div>

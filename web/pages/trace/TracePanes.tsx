@@ -5,6 +5,7 @@ import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { useMedia } from "../../ui/media.ts";
 import { EmptyState } from "../../ui/State.tsx";
+import { RedactingRules } from "../../ui/TraceText.tsx";
 import { ConversationView } from "./ConversationView.tsx";
 import { EvaluationPanel } from "./EvaluationPanel.tsx";
 import { Pane, type PaneName, Panes, type View, Views, views } from "./PaneLayout.tsx";
@@ -78,22 +79,25 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         <NoSpan isMissing={selected !== undefined} />
       ),
     evaluation: (
-      <EvaluationPanel
-        trace={trace}
-        runId={search.run}
-        testId={search.test}
-        selected={selected}
-        quoted={quoted?.name}
-        onQuote={name => {
-          notePosition();
-          quote(name, wide || narrow ? "conversation" : "evaluation");
-        }}
-        // With two panes, the evaluation stays next to what it points to.
-        onSelect={selection => {
-          notePosition();
-          select(selection, wide || narrow ? "spans" : "evaluation");
-        }}
-      />
+      // The judge may have been shown placeholders of rules that are for it alone.
+      <RedactingRules value={null}>
+        <EvaluationPanel
+          trace={trace}
+          runId={search.run}
+          testId={search.test}
+          selected={selected}
+          quoted={quoted?.name}
+          onQuote={name => {
+            notePosition();
+            quote(name, wide || narrow ? "conversation" : "evaluation");
+          }}
+          // With two panes, the evaluation stays next to what it points to.
+          onSelect={selection => {
+            notePosition();
+            select(selection, wide || narrow ? "spans" : "evaluation");
+          }}
+        />
+      </RedactingRules>
     ),
     raw: <RawView trace={trace} />,
   };

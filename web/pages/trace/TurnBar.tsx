@@ -4,20 +4,16 @@ import { Link } from "@tanstack/react-router";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { numberText } from "../../format.ts";
 import { turnOfTraceQuery } from "../../queries/conversations.ts";
-import { plainId } from "../../redaction-marks.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { IdText } from "../../ui/RedactedText.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 
 type TurnBarProps = { trace: TraceOutline; params: { projectId: string; agentId: string } };
 
-export function TurnBar({ trace: { id, conversationId, userId, redactions }, params }: TurnBarProps) {
+export function TurnBar({ trace: { id, conversationId, userId }, params }: TurnBarProps) {
   if (conversationId === null && userId === null) return null;
-  const rules = redactions.map(({ rule }) => rule);
   return (
     <div className="trace-turn small">
-      {conversationId !== null && (
-        <Place traceId={id} conversationId={conversationId} rules={rules} params={params} />
-      )}
+      {conversationId !== null && <Place traceId={id} conversationId={conversationId} params={params} />}
       {userId !== null && (
         <span className="trace-user">
           <span className="quiet">User</span>{" "}
@@ -26,10 +22,10 @@ export function TurnBar({ trace: { id, conversationId, userId, redactions }, par
             params={params}
             search={{ userId }}
             className="mono"
-            title={`Traces of the user ${plainId(userId, rules)}`}
+            title={`Traces of the user ${userId}`}
           >
             <bdi>
-              <IdText id={userId} rules={rules} />
+              <TraceText text={userId} />
             </bdi>
           </Link>
         </span>
@@ -38,14 +34,9 @@ export function TurnBar({ trace: { id, conversationId, userId, redactions }, par
   );
 }
 
-type PlaceProps = {
-  traceId: string;
-  conversationId: string;
-  rules: string[];
-  params: TurnBarProps["params"];
-};
+type PlaceProps = { traceId: string; conversationId: string; params: TurnBarProps["params"] };
 
-function Place({ traceId, conversationId, rules, params }: PlaceProps) {
+function Place({ traceId, conversationId, params }: PlaceProps) {
   const { data } = useQuery(turnOfTraceQuery(traceId));
   const turn = data?.turn;
   const ofAll = turn && `${numberText(turn.traces.count)}${turn.traces.more ? "+" : ""}`;
@@ -55,7 +46,7 @@ function Place({ traceId, conversationId, rules, params }: PlaceProps) {
         to="/projects/$projectId/agents/$agentId/traces/conversation"
         params={params}
         search={{ id: conversationId, turn: traceId }}
-        title={`Conversation ${plainId(conversationId, rules)}`}
+        title={`Conversation ${conversationId}`}
       >
         {turn?.number ? `Turn ${numberText(turn.number)} of ${ofAll}` : "Conversation"}
       </Link>

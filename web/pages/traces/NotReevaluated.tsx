@@ -3,10 +3,9 @@ import { Link } from "@tanstack/react-router";
 import type { JudgedAgain } from "../../../src/http/judge/schemas.ts";
 import { counted } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import { markText } from "../../redaction-marks.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 
 type NotReevaluatedProps = {
   params: { projectId: string; agentId: string };
@@ -20,7 +19,7 @@ export function NotReevaluated({ params, refused, chosen, onClose }: NotReevalua
   const byReason = Map.groupBy(refused, ({ message }) => message);
   const wordsOf = (traceId: string) => {
     const trace = chosen.find(({ id }) => id === traceId);
-    return trace?.userInput ? markText(trace.userInput, trace.userInputRedactions) : trace?.name || traceId;
+    return trace?.userInput || trace?.name || traceId;
   };
   return (
     <Dialog title={`${counted(refused.length, "trace")} not re-evaluated`} onClose={onClose}>
@@ -35,7 +34,7 @@ export function NotReevaluated({ params, refused, chosen, onClose }: NotReevalua
                   params={{ ...params, traceId }}
                 >
                   <bdi>
-                    <RedactedText text={wordsOf(traceId)} />
+                    <TraceText text={wordsOf(traceId)} />
                   </bdi>
                 </Link>
               </li>

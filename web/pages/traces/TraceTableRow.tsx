@@ -3,7 +3,6 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the link in the row takes the focus.
 import { type MouseEvent, memo } from "react";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import { plainText } from "../../redaction-marks.ts";
 import type { Selection } from "../../ui/selection.ts";
 import type { CellContext, Column } from "./columns.tsx";
 
@@ -48,7 +47,7 @@ export const TraceTableRow = memo(
           <label className="trace-select">
             <input
               type="checkbox"
-              aria-label={`Select ${plainText(row.userInput ?? "", row.userInputRedactions) || row.name || "unnamed trace"}`}
+              aria-label={`Select ${row.userInput || row.name || "unnamed trace"}`}
               checked={isSelected}
               onChange={({ target, nativeEvent }) =>
                 onSelect(row.id, target.checked, (nativeEvent as globalThis.MouseEvent).shiftKey)

@@ -5,12 +5,11 @@ import { durationText, exactMomentText, numberText, passedText } from "../../for
 import { counted, countsText, outcomeWord, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import { moneyText } from "../../money.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import { plainText } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
-import { MarkedText } from "../../ui/RedactedText.tsx";
 import { NextTry, RelativeTime, remainingText } from "../../ui/Time.tsx";
+import { TraceText } from "../../ui/TraceText.tsx";
 import type { TimeStyle } from "./display.ts";
 import { durationShare } from "./duration-share.ts";
 
@@ -34,8 +33,8 @@ export function Subject({ row, namesDiffer, params }: SubjectProps) {
     <>
       <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
         {userInput && (
-          <bdi className="trace-input" title={plainText(userInput, row.userInputRedactions)}>
-            <MarkedText text={userInput} redactions={row.userInputRedactions} />
+          <bdi className="trace-input" title={userInput}>
+            <TraceText text={userInput} rules={redacted} />
           </bdi>
         )}{" "}
         {(namesDiffer || !userInput) && <bdi className="trace-name">{name || "Unnamed"}</bdi>}

@@ -10,9 +10,9 @@ import { Verdict } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { FailureNotice, Notice } from "../../../ui/Notice.tsx";
-import { MarkedText } from "../../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../../ui/State.tsx";
 import { RelativeTime } from "../../../ui/Time.tsx";
+import { TraceText } from "../../../ui/TraceText.tsx";
 import { useDebounced } from "../debounced.ts";
 import { NoMatchingTraces, TraceSearch } from "../TraceSearch.tsx";
 import { pickedFrom } from "./picked.ts";
@@ -133,7 +133,7 @@ function TraceChoices({ traces, chosen, onChoose, isSearch }: TraceChoicesProps)
               />
               <span className="stack-tight">
                 <span className="editor-words" dir="auto">
-                  <MarkedText text={trace.userInput ?? ""} redactions={trace.userInputRedactions} />
+                  <TraceText text={trace.userInput ?? ""} />
                 </span>
                 <span className="line quiet small">
                   <Verdict run={trace.run} />

@@ -5,7 +5,6 @@ import type { Passage } from "../../../../src/model/trace/shown.ts";
 import { numberText } from "../../../format.ts";
 import { persistedChoice } from "../../../persisted-choice.ts";
 import { findQuotation } from "../../../quotation.ts";
-import { rangeInMarked } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
 import { lazyPart } from "../../../ui/lazy-part.tsx";
@@ -43,13 +42,10 @@ export function PassageText({ passage, label, markdown = false }: PassageTextPro
   const read = usePassage(passage);
   const [unfolded, setUnfolded] = useState(false);
   const quoted = useContext(QuotedContext);
-  const mark = useMemo(() => {
-    const found = quoted ? findQuotation(read.text, quoted) : null;
-    return found && rangeInMarked(read.marked, found);
-  }, [quoted, read.text, read.marked]);
+  const mark = useMemo(() => (quoted ? findQuotation(read.text, quoted) : null), [quoted, read.text]);
   useLoadForQuotation(quoted, read, mark !== null);
   const short = !unfolded && passage.length > shownMax && (mark === null || mark[1] <= shownMax);
-  const shown = short ? read.marked.slice(0, shownMax) : read.marked;
+  const shown = short ? read.text.slice(0, shownMax) : read.text;
   const text = short || !read.whole ? `${shown}…` : shown;
   const plain = <LongText text={text} label={label} mark={mark} />;
   // A marked passage is one of the text as it was written.
@@ -89,7 +85,7 @@ export function PassageValue({ passage, label }: { passage: Passage; label: stri
   return (
     <>
       <SpanValue
-        value={read.marked}
+        value={read.text}
         label={label}
         whole={read.whole}
         unfolded={passage.length > passage.text.length}

@@ -3,10 +3,9 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { Passage, Turn } from "../../../../src/model/trace/shown.ts";
 import { durationText, numberText } from "../../../format.ts";
-import { markText } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
-import { RedactedText } from "../../../ui/RedactedText.tsx";
+import { TraceText } from "../../../ui/TraceText.tsx";
 import { CopyPassages } from "./CopyPassages.tsx";
 import { PassageValue } from "./PassageText.tsx";
 import { TurnPlace } from "./TurnPlace.tsx";
@@ -37,7 +36,7 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
       </header>
       {turn.error && (
         <p className="span-message">
-          <RedactedText text={markText(turn.error, turn.errorRedactions)} />
+          <TraceText text={turn.error} />
         </p>
       )}
       <Part title="Arguments" passage={turn.arguments} of={name} />

@@ -1,20 +1,17 @@
 // Loads the full text of a truncated passage from its span, on request.
 
 import { type QueryClient, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import type { Passage } from "../../../../src/model/trace/shown.ts";
 import type { Span } from "../../../../src/model/trace/trace.ts";
 import { type Failure, failureOf } from "../../../api.ts";
 import { textOfValue } from "../../../exact-json.ts";
 import { readSpanQuery } from "../../../queries/traces.ts";
-import { markText } from "../../../redaction-marks.ts";
 import { valueAt } from "../../../value-path.ts";
 import { useTurns } from "./turns.ts";
 
 export type ReadPassage = {
   text: string;
-  /** The same with marks of redacted places. */
-  marked: string;
   /** Whether `text` is complete. */
   whole: boolean;
   loading: boolean;
@@ -22,18 +19,14 @@ export type ReadPassage = {
   load: () => void;
 };
 
-export function usePassage({ text, length, spanId, paths, redactions }: Passage): ReadPassage {
+export function usePassage({ text, length, spanId, paths }: Passage): ReadPassage {
   const { trace } = useTurns();
   const [wanted, setWanted] = useState(false);
   const query = useQuery({ ...readSpanQuery(trace.id, spanId), enabled: wanted });
   const isCut = text.length < length;
   const rest = query.data && wanted ? textAt(query.data.span, paths) : undefined;
-  const read = isCut ? (rest ?? text) : text;
-  // A span that was replaced since has other texts.
-  const isSame = read.startsWith(text);
   return {
-    text: read,
-    marked: useMemo(() => (isSame ? markText(read, redactions) : read), [read, isSame, redactions]),
+    text: isCut ? (rest ?? text) : text,
     whole: !isCut || rest !== undefined,
     loading: wanted && query.isFetching,
     failure: wanted && query.error ? failureOf(query.error) : undefined,

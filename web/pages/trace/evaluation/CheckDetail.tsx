@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { isRecord } from "../../../record.ts";
-import { RedactedText } from "../../../ui/RedactedText.tsx";
+import { TraceText } from "../../../ui/TraceText.tsx";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { searchedOf, validatedOf } from "./actual.ts";
 import { Meter } from "./Meter.tsx";
@@ -79,11 +79,11 @@ function ResponseRegex({ check }: Parameters<DetailOf<"response_regex">>[0]) {
     <>
       {match ? (
         <blockquote className="passage">
-          <RedactedText text={match.before} />
+          <TraceText text={match.before} />
           <mark>
-            <RedactedText text={match.text || "(empty)"} />
+            <TraceText text={match.text || "(empty)"} />
           </mark>
-          <RedactedText text={match.after} />
+          <TraceText text={match.after} />
         </blockquote>
       ) : (
         typeof actual === "string" && (

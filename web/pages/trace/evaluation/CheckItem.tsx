@@ -1,11 +1,10 @@
 // One check: its rule, its outcome and why, where it looked, and what to do next.
 import { Link } from "@tanstack/react-router";
-import { type FunctionComponent, useMemo } from "react";
+import type { FunctionComponent } from "react";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { reasonText } from "../../../reasons.ts";
-import { markCopies } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -71,8 +70,7 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
 
 type CheckBodyProps = { check: Check; assertion: Assertion | undefined; result: Result };
 
-function CheckBody({ check: plain, assertion, result }: CheckBodyProps) {
-  const check = useMemo(() => markCopies(plain), [plain]);
+function CheckBody({ check, assertion, result }: CheckBodyProps) {
   const { outcome, evidence, skipped } = check;
   const found: Found = assertion ? foundOf(check, assertion) : { text: reasonText(check) };
   const detail = assertion && skipped !== "dependency" && outcome !== "missing_instrumentation" && (

@@ -4,12 +4,10 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
 import type { JudgeUseSum, RunDetail } from "../../../../src/http/traces/run-schemas.ts";
-import type { PlacesOfRule } from "../../../../src/model/redaction.ts";
 import { durationText, exactClockText, numberText } from "../../../format.ts";
 import { counted, judgeCallStates } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";
 import { judgeCallsQuery } from "../../../queries/judging.ts";
-import { markText } from "../../../redaction-marks.ts";
 import "../../../styles/json.css";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -119,7 +117,7 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
 }
 
 function CallDialog({ call, onClose }: { call: JudgeCall; onClose: () => void }) {
-  const { kind, instructions, material, materialRedactions, answer, answerRedactions } = call;
+  const { kind, instructions, material, answer } = call;
   return (
     <Dialog
       title={`${kinds[kind]}: prompt and answer`}
@@ -127,26 +125,20 @@ function CallDialog({ call, onClose }: { call: JudgeCall; onClose: () => void })
       onClose={onClose}
     >
       <Part title="Instructions" text={instructions} />
-      <Part title="Material" text={material} redactions={materialRedactions} />
-      <Part title="Answer" text={answer} redactions={answerRedactions} />
+      <Part title="Material" text={material} />
+      <Part title="Answer" text={answer} />
     </Dialog>
   );
 }
 
-type PartProps = { title: string; text: string | null; redactions?: readonly PlacesOfRule[] };
-
-function Part({ title, text, redactions }: PartProps) {
+function Part({ title, text }: { title: string; text: string | null }) {
   return (
     <section className="call-part" aria-label={title}>
       <div className="line line-apart">
         <h3>{title}</h3>
         {text !== null && text !== "" && <Copy text={text}>Copy</Copy>}
       </div>
-      {text ? (
-        <LongText text={markText(text, redactions)} label={title} />
-      ) : (
-        <p className="quiet">No answer was received.</p>
-      )}
+      {text ? <LongText text={text} label={title} /> : <p className="quiet">No answer was received.</p>}
     </section>
   );
 }

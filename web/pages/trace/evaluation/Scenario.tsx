@@ -2,7 +2,6 @@
 import type { JudgedAnswer } from "../../../../src/model/judge/label.ts";
 import type { Applicability } from "../../../../src/model/run/run.ts";
 import type { Why } from "../../../labels.ts";
-import { markCopies, markText } from "../../../redaction-marks.ts";
 import { useTrace } from "./context.ts";
 import { JudgedBy } from "./Flag.tsx";
 import { LabelControl } from "./LabelControl.tsx";
@@ -12,10 +11,7 @@ type ScenarioProps = {
   testId: string;
   name: string;
   scenario: string | undefined;
-  applicability: { why: Why } & Pick<
-    Applicability,
-    "reason" | "redactions" | "suspicious" | "model" | "promptVersion"
-  >;
+  applicability: { why: Why } & Pick<Applicability, "reason" | "suspicious" | "model" | "promptVersion">;
 };
 
 const answers: Partial<Record<Why, JudgedAnswer>> = {
@@ -34,7 +30,7 @@ const scenarioWhys: Why[] = [
 ];
 
 export function Scenario({ testId, name, scenario, applicability }: ScenarioProps) {
-  const { why, reason, model, promptVersion } = markCopies(applicability);
+  const { why, reason, model, promptVersion } = applicability;
   const { trace } = useTrace();
   const judged = answers[why];
   const isCompared = scenarioWhys.includes(why);
@@ -51,7 +47,7 @@ export function Scenario({ testId, name, scenario, applicability }: ScenarioProp
               (trace.userInput === null ? (
                 <span className="quiet">none in this trace</span>
               ) : (
-                <Long text={markText(trace.userInput, trace.userInputRedactions)} />
+                <Long text={trace.userInput} />
               )),
           ],
           ["Judge", model && promptVersion && <JudgedBy model={model} promptVersion={promptVersion} />],

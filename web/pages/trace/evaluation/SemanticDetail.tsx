@@ -9,7 +9,6 @@ import { durationText } from "../../../format.ts";
 import { materialText, sourceWords, withheldText } from "../../../judge-context.ts";
 import { verdictWords } from "../../../labels.ts";
 import { isRecord } from "../../../record.ts";
-import { withoutMarks } from "../../../redaction-marks.ts";
 import { restsOnWords } from "../../../rests-on.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -138,7 +137,7 @@ function Criteria({ criteria, check, testId }: CriteriaProps) {
                 quote.text !== "" &&
                 quote.as === "evidence" &&
                 quote.from === "reply" &&
-                withoutMarks(evidence).includes(withoutMarks(quote.text))
+                evidence.includes(quote.text)
                   ? quoteName({ testId, checkId: check.id, at })
                   : undefined
               }
@@ -195,10 +194,9 @@ function Quotation({ text, name }: { text: string; name: string }) {
   );
 }
 
-function ShowInReply({ text: marked, name }: { text: string; name: string }) {
+function ShowInReply({ text, name }: { text: string; name: string }) {
   const { quoted, onQuote } = useTrace();
   if (!onQuote) return null;
-  const text = withoutMarks(marked);
   const short = text.length > labelMax ? `${text.slice(0, labelMax)}…` : text;
   return (
     <Button small look="link" aria-pressed={quoted === name} onClick={() => onQuote(name)}>

@@ -1,7 +1,7 @@
 // Values and texts from a trace or a test, shown as plain text; long ones shortened until expanded.
 import { type ReactNode, useState } from "react";
 import { Button } from "../../../ui/Button.tsx";
-import { RedactedText } from "../../../ui/RedactedText.tsx";
+import { TraceText } from "../../../ui/TraceText.tsx";
 
 const textMax = 600;
 const lineMax = 60;
@@ -14,7 +14,7 @@ export function Value({ value }: { value: unknown }) {
   return <Long text={line.length > lineMax ? JSON.stringify(value, null, 2) : line} code />;
 }
 
-/** Plain text with its line breaks, and marks of redacted places. */
+/** Plain text with its line breaks. */
 export function Long({ text, code = false }: { text: string; code?: boolean }) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > textMax;
@@ -24,11 +24,11 @@ export function Long({ text, code = false }: { text: string; code?: boolean }) {
     <>
       {code ? (
         <code className={look}>
-          <RedactedText text={shown} />
+          <TraceText text={shown} />
         </code>
       ) : (
         <span className="value">
-          <RedactedText text={shown} />
+          <TraceText text={shown} />
         </span>
       )}
       {cut && (

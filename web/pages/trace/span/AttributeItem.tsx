@@ -4,7 +4,6 @@ import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { download } from "../../../download.ts";
 import { textOfValue } from "../../../exact-json.ts";
 import { numberText } from "../../../format.ts";
-import { markValue, type RedactedPaths } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -17,7 +16,6 @@ type AttributeItemProps = {
   detail: SpanDetail;
   name: string;
   value: unknown;
-  redacted: RedactedPaths;
   /** The full length of what was truncated; 0 if nothing was. */
   cut: number;
   selected: boolean;
@@ -29,7 +27,7 @@ type AttributeItemProps = {
 const downloadFrom = 500;
 
 export function AttributeItem(props: AttributeItemProps) {
-  const { detail, name, value: given, redacted, cut, selected, onSelect, onDraft } = props;
+  const { detail, name, value: given, cut, selected, onSelect, onDraft } = props;
   const item = useRef<HTMLLIElement>(null);
   useIntoView(item, selected);
   const whole = useFullValue(detail, ["attributes", name]);
@@ -75,7 +73,7 @@ export function AttributeItem(props: AttributeItemProps) {
         </span>
       </div>
       <SpanValue
-        value={markValue(value, name, redacted)}
+        value={value}
         label={name}
         whole={!isCut}
         unfolded={whole.value !== undefined}

@@ -1,8 +1,7 @@
 // The attributes of a span, grouped and searchable. The selected one is outlined and scrolled into view.
-import { useId, useMemo, useState } from "react";
+import { useId, useState } from "react";
 import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { numberText } from "../../../format.ts";
-import { redactedIn } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { startsWith, type ValuePath } from "../../../value-path.ts";
 import { AbsentAttribute, AttributeItem } from "./AttributeItem.tsx";
@@ -34,7 +33,6 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
   const omitted = detail.omissions.find(({ path }) => path.length === 1 && path[0] === "attributes");
   const whole = useFullValue(detail, ["attributes"]);
   const attributes = omitted && whole.value !== undefined ? (whole.value as object) : detail.span.attributes;
-  const redacted = useMemo(() => redactedIn(detail.redactions, "attributes"), [detail]);
   const entries = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
   const found = entries.filter(entry => matches(entry, search));
   const selectedEntries = entries.filter(([name]) => isSelected(name, selected));
@@ -87,7 +85,6 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
                     detail={detail}
                     name={name}
                     value={value}
-                    redacted={redacted}
                     cut={omitted && whole.value !== undefined ? 0 : cutOf(detail, name)}
                     selected={isSelected(name, selected)}
                     onSelect={() => onSelect(name)}

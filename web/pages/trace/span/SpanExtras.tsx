@@ -4,22 +4,16 @@ import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schem
 import type { LogRecord } from "../../../../src/model/trace/trace.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { isRecord } from "../../../record.ts";
-import { markFields, markText, markValue, redactedIn } from "../../../redaction-marks.ts";
 import { countedIfAny, droppedAttributes, droppedText } from "./dropped.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
 export function SpanExtras({ trace, detail }: { trace: TraceOutline; detail: SpanDetail }) {
-  const { span, redactions } = detail;
+  const { span } = detail;
   const { scope } = span;
-  const events = markValue(span.events, "", redactedIn(redactions, "events"));
-  const records = markValue(span.log_records ?? [], "", redactedIn(redactions, "log"));
-  const inAttributes = redactedIn(redactions, "attributes");
-  const links = markValue(span.links ?? [], "links", inAttributes);
-  const ofTrace = trace.redactions.filter(({ spanId }) => spanId === null);
   const dropped = droppedText(span);
   const context = {
-    trace_state: span.trace_state && markText(span.trace_state, inAttributes.get("trace_state")),
+    trace_state: span.trace_state,
     flags: span.flags,
     schema_url: scope?.schema_url,
     resource_schema_url: span.resource_schema_url,
@@ -27,26 +21,17 @@ export function SpanExtras({ trace, detail }: { trace: TraceOutline; detail: Spa
   return (
     <>
       {dropped && <p className="span-part small">{dropped}</p>}
-      <Events title="Events" events={events} start={span.start_time_unix_nano} />
-      <Events title="Log records" events={records.map(eventOf)} start={span.start_time_unix_nano} />
-      <Values title="Links" value={links} />
-      <Values
-        title="Scope"
-        value={scope?.attributes && markFields(scope.attributes, redactedIn(redactions, "scope"))}
+      <Events title="Events" events={span.events} start={span.start_time_unix_nano} />
+      <Events
+        title="Log records"
+        events={(span.log_records ?? []).map(eventOf)}
+        start={span.start_time_unix_nano}
       />
+      <Values title="Links" value={span.links} />
+      <Values title="Scope" value={scope?.attributes} />
       <Values title="Context" value={withoutAbsent(context)} />
-      <Values
-        title="Resource"
-        value={
-          span.resource
-            ? markFields(span.resource, redactedIn(redactions, "resource"))
-            : trace.resource && markFields(trace.resource, redactedIn(ofTrace, "resource"))
-        }
-      />
-      <Values
-        title="Metadata"
-        value={trace.metadata && markFields(trace.metadata, redactedIn(ofTrace, "metadata"))}
-      />
+      <Values title="Resource" value={span.resource ?? trace.resource} />
+      <Values title="Metadata" value={trace.metadata} />
     </>
   );
 }

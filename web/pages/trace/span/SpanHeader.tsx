@@ -7,12 +7,11 @@ import { printExact } from "../../../exact-json.ts";
 import { durationText } from "../../../format.ts";
 import { spanRoles, type Word } from "../../../labels.ts";
 import { moneyText } from "../../../money.ts";
-import { markText, redactedIn } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
-import { RedactedText } from "../../../ui/RedactedText.tsx";
+import { TraceText } from "../../../ui/TraceText.tsx";
 import { useCopyLink } from "../links.ts";
 import type { Select } from "../selection.ts";
 import { tokensText } from "../words.ts";
@@ -69,7 +68,7 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
       </div>
       {message && (
         <p className="span-message">
-          <RedactedText text={message} />
+          <TraceText text={message} />
         </p>
       )}
       <Facts trace={trace} detail={detail} onSelect={onSelect} />
@@ -90,11 +89,8 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
   );
 }
 
-/** With marks of redacted places. */
-function messageOf({ span, error, redactions, errorRedactions }: SpanDetail): string | null {
-  const message = span.status?.message;
-  if (message) return markText(message, redactedIn(redactions, "status").get("message"));
-  return error && markText(error, errorRedactions);
+function messageOf({ span, error }: SpanDetail): string | null {
+  return span.status?.message || error;
 }
 
 function Facts({

@@ -2,7 +2,6 @@
 import { type ReactNode, useState } from "react";
 import { printExact } from "../../../exact-json.ts";
 import { numberText } from "../../../format.ts";
-import { withoutMarks } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { JsonTree } from "../../../ui/JsonTree.tsx";
 import { structureOf } from "../../../ui/json-rows.ts";
@@ -10,7 +9,6 @@ import { LongText } from "../../../ui/LongText.tsx";
 import type { ValuePath } from "../../../value-path.ts";
 
 type SpanValueProps = {
-  /** Its texts may have marks of redacted places. */
   value: unknown;
   label: string;
   /** False: only the beginning of a longer value. */
@@ -70,7 +68,7 @@ function Text({ text, label, whole, unfolded }: TextProps) {
       <LongText text={rest ? `${short}…` : short} label={label} />
       {rest && whole && (
         <Button small look="link" onClick={() => setAll(true)}>
-          Show all ({numberText(withoutMarks(text).length)} characters)
+          Show all ({numberText(text.length)} characters)
         </Button>
       )}
     </>
