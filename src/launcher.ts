@@ -29,7 +29,6 @@ import {
   type ManualWait,
   parkManualRun,
 } from "./store/runs/manual-runs.ts";
-import { dropExpected } from "./store/runs/turns.ts";
 
 export type LauncherDeps = Omit<ManualRunDeps, "onTurn" | "onTurnsDone" | "call" | "deadlines"> &
   Caller & {
@@ -51,7 +50,6 @@ const inHandMax = 100;
 const idleMs = 1_000;
 // A cancelled run stops within this time.
 const extendMs = 1_000;
-const sweepMs = 3_600_000;
 
 type InHand = {
   run: ManualRun;
@@ -67,7 +65,7 @@ export class Launcher {
   readonly #deadlines: LaunchDeadlines;
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
-  readonly #timers: NodeJS.Timeout[];
+  readonly #heartbeat: NodeJS.Timeout;
   readonly #claimLoop: ClaimLoop;
   /** Expired leases are ignored before this time: while the database was unavailable, no worker could extend one. */
   #leasesCountAt = 0;
@@ -82,8 +80,7 @@ export class Launcher {
         this.#extending = undefined;
       });
     };
-    const sweep = () => void dropExpected(deps.db).catch(() => {});
-    this.#timers = [setInterval(extend, Math.min(extendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
+    this.#heartbeat = setInterval(extend, Math.min(extendMs, deps.leaseMs / 3));
     this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
       onFault: error => {
@@ -109,7 +106,7 @@ export class Launcher {
     }, graceMs);
     while (this.#inHand.size > 0) await delay(20);
     clearTimeout(timer);
-    for (const interval of this.#timers) clearInterval(interval);
+    clearInterval(this.#heartbeat);
     await this.#extending;
   }
 

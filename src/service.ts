@@ -6,9 +6,9 @@ import { openEmbedded } from "./embedded/database.ts";
 import { folderIn } from "./embedded/folder.ts";
 import { buildHealthApp } from "./http/app.ts";
 import { joinMetrics, measureDatabase, metrics, ownMetrics } from "./http/health.ts";
+import { startJobs } from "./jobs.ts";
 import { isOnlyThisMachine } from "./model/only-this-machine.ts";
 import { guardOf } from "./remote/outbound-targets.ts";
-import { startBackground } from "./service/background.ts";
 import {
   connectionsFor,
   type Layout,
@@ -167,6 +167,11 @@ function logTargets(config: Config, log: Logger): void {
   );
 }
 
+function countJobStep(job: string, result: "done" | "fault", seconds: number): void {
+  metrics.jobSteps.inc({ job, result });
+  metrics.jobSeconds.inc({ job }, seconds);
+}
+
 function startEvaluators(config: Config, addresses: Addresses, db: Database, log: Logger): Evaluators {
   return new Evaluators({
     config,
@@ -196,8 +201,22 @@ async function serve(
   const limits = traceLimits(config.bounds.traceBytesMax);
   const erasureThread = new ThreadedErasures({ addresses, limits, log });
   closing.push(() => erasureThread.close());
-  const background = startBackground(config, opened, parts, erasureThread);
-  const wakes = { ...background, evaluators: () => evaluators?.wake() };
+  const jobs = startJobs({
+    ...opened,
+    ...parts,
+    mailer: config.smtpUrl === undefined ? null : parts.mailer,
+    directUrl: addresses.directUrl,
+    serverDays: config.retentionDays ?? null,
+    limits: parts.mergeLimits,
+    // Read again for each alert: the base URL is known once the port is.
+    config,
+    work: erasureThread,
+    onForgotten: trace => parts.events.publish({ type: "trace", ...trace, change: "forgotten" }),
+    onDeleted: traces => metrics.tracesExpired.inc(traces),
+    onStep: countJobStep,
+  });
+  closing.push(() => jobs.stop());
+  const wakes = { ...jobs, evaluators: () => evaluators?.wake() };
   if (layout.processes === 1) {
     metrics.httpProcesses.set(1);
     const ingestionConnections = layout.pools.ingestion;

@@ -6,14 +6,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault, logFaultOfAgents } from "./claiming.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
-import { refreshStale } from "./load/stale.ts";
 import { Refusal } from "./model/refusal.ts";
 import { runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
 import { judgePermits } from "./run/admission.ts";
 import { evaluateRuns, type RunDeps, type RunEnds } from "./run.ts";
 import { listAgentsOf } from "./store/accounts/ownership.ts";
-import { continueRereading } from "./store/accounts/rereading.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import type { ClaimedRun } from "./store/runs/claim.ts";
@@ -49,9 +47,6 @@ const askingMax = inHandMax - claimMax;
 const idleMaxMsDefault = 500;
 // How long the runs of one claim may hold up the next one: they are opened and evaluated by turns.
 const claimHoldMs = 50;
-// A trace row that lags behind its spans is updated after this long without new batches.
-const staleQuietMs = 10_000;
-const staleMax = 20;
 
 /** How long a thread may take to finish its runs. */
 export const graceMs = 15_000;
@@ -264,12 +259,13 @@ export class RunWorker {
     this.#deps.onEnd?.("error", null);
   }
 
-  /** Updates stale trace rows while there is nothing else to do. */
+  /** Whether it has room for further runs, and its last claim found none. */
+  get isIdle(): boolean {
+    return !this.#claiming && this.#evaluated.size === 0 && this.#free() > 0;
+  }
+
   async #idleMs(): Promise<number> {
-    const { db, heap, admission } = this.#deps;
-    const { signal } = this.#stopping;
-    const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, heap, signal });
-    if (refreshed === staleMax || (await continueRereading(db))) return 0;
+    const { db, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const { fullAgents } = await this.#room();
     const skipped = { inHand, fullAgents, starts: this.#starts };

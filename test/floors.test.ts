@@ -13,7 +13,7 @@ const floors = [
   ["store", "remote"],
   ["ingest", "judge", "load", "claiming", "backup"],
   ["run", "trace-reader"],
-  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter", "range-keeper"],
+  ["http", "editor", "worker", "launcher", "jobs"],
   ["service", "config", "command", "main", "bootstrap", "cli"],
 ];
 

@@ -46,6 +46,18 @@ export const metrics = {
     help: "Traces deleted because their retention time was over.",
     registers,
   }),
+  jobSteps: new Counter({
+    name: "svc_job_steps_total",
+    help: "Steps of background jobs, by job and result: done or fault.",
+    labelNames: ["job", "result"],
+    registers,
+  }),
+  jobSeconds: new Counter({
+    name: "svc_job_seconds_total",
+    help: "How long the steps of background jobs took, by job.",
+    labelNames: ["job"],
+    registers,
+  }),
   runs: new Counter({
     name: "svc_runs_total",
     help: "Evaluations finished, by outcome.",

@@ -1,13 +1,11 @@
 // Stores every call before its answer is used; while the database is unavailable, calls wait in memory.
 import type { Logger } from "pino";
 import { type Database, isTransient } from "../store/db.ts";
-import { deleteOldJudgeAnswers } from "../store/judge/answers.ts";
 import { type CallEntry, countCached, keepJudgeCall } from "../store/judge/calls.ts";
 
 const writeAfterMs = 1_000;
 // About 20 KB each; a busy hour produces about this many.
 const entriesMax = 2_000;
-const deleteEveryMs = 3_600_000;
 
 export class Ledger {
   readonly #db: Database;
@@ -16,14 +14,10 @@ export class Ledger {
   #waiting: CallEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing = Promise.resolve();
-  readonly #deleting: NodeJS.Timeout;
 
   constructor(db: Database, log: Pick<Logger, "error" | "warn">) {
     this.#db = db;
     this.#log = log;
-    const deleteOld = () => void this.#done(deleteOldJudgeAnswers(db));
-    this.#deleting = setInterval(deleteOld, deleteEveryMs).unref();
-    deleteOld();
   }
 
   /** Resolves once the call is stored, or waits for the database to come back. */
@@ -42,7 +36,6 @@ export class Ledger {
 
   /** Writes the calls that wait. */
   async close(): Promise<void> {
-    clearInterval(this.#deleting);
     clearTimeout(this.#timer);
     this.#write();
     await this.#writing;

@@ -1,7 +1,7 @@
 // Reads traces that an erasure found again before it deletes them: one that was replaced meanwhile may not match any more.
 import type { Criterion } from "../model/erasure.ts";
 import type { Database } from "../store/db.ts";
-import type { CheckedMatch, Match } from "../store/erasures/claims.ts";
+import type { CheckedMatch, Match } from "../store/erasures/progress.ts";
 import {
   listAgentsToScan,
   listTracesToCheck,

@@ -6,8 +6,6 @@ export const advisoryLocks = {
   schema: 4_826_170_391,
   /** Manual runs are claimed one after the other. */
   manualClaims: 4_826_170_392,
-  /** One process at a time makes and drops ranges of batches. */
-  ranges: 4_826_170_393,
   /** Transactions that write to the reference tables of a cluster. */
   referenceTables: 4_826_170_394,
   /** One bootstrap at a time. */

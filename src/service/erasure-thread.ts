@@ -1,8 +1,7 @@
 // The erasure thread: reads the stored content of traces for erasures, rewrites texts, and forgets content.
 
 import { workerData } from "node:worker_threads";
-import type { ErasureWork } from "../eraser/steps.ts";
-import type { ForgetterDeps } from "../forgetter.ts";
+import type { JobWork } from "../jobs.ts";
 import { findInTurns, findMatches } from "../load/erasure.ts";
 import { eraseCopies, eraseWaiting } from "../load/erasure-copies.ts";
 import { editChosen, findHolders } from "../load/erasure-holders.ts";
@@ -18,7 +17,7 @@ const { addresses, limits } = workerData as TraceThreadData;
 const db = openStore(addresses, 2);
 const heap = new HeapSemaphore(limits);
 
-const work: ErasureWork & Pick<ForgetterDeps, "forget"> = {
+const work: JobWork = {
   forget: (due, signal) => forgetTraces(db, heap, due, signal),
   find: (search, signal) => findMatches(db, heap, search, signal),
   recheck: (request, signal) => recheckMatches(db, heap, request, signal),

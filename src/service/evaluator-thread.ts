@@ -2,6 +2,8 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { Config } from "../config.ts";
+import { derive } from "../jobs/derive.ts";
+import { startJob } from "../jobs/job.ts";
 import { clientOpener } from "../judge/connections.ts";
 import { Judges } from "../judge.ts";
 import { openCaller } from "../launcher/caller.ts";
@@ -77,6 +79,9 @@ const launcher = leads
     })
   : undefined;
 
+// While it has no runs to claim.
+const deriving = startJob(derive({ db, heap: deps.heap, isIdle: () => worker.isIdle }), { db, log });
+
 const beat = setInterval(() => Atomics.add(beats, 0, 1), beatMs / 2);
 
 port.on("message", (message: "wake" | "stop" | PermitGrant) => {
@@ -88,7 +93,7 @@ port.on("message", (message: "wake" | "stop" | PermitGrant) => {
 });
 
 async function stop(): Promise<void> {
-  await Promise.all([worker.stop(graceMs), launcher?.stop(graceMs)]);
+  await Promise.all([deriving.stop(), worker.stop(graceMs), launcher?.stop(graceMs)]);
   await events.close();
   await judges.close();
   await outbound.close();

@@ -79,8 +79,8 @@ async function serve(
   const wakes = {
     evaluators: throttled(() => leader.tell("wake", "evaluators" satisfies keyof Wakes)),
     alerts: () => leader.tell("wake", "alerts" satisfies keyof Wakes),
-    eraser: () => leader.tell("wake", "eraser" satisfies keyof Wakes),
-    retention: () => leader.tell("wake", "retention" satisfies keyof Wakes),
+    erase: () => leader.tell("wake", "erase" satisfies keyof Wakes),
+    retain: () => leader.tell("wake", "retain" satisfies keyof Wakes),
   };
   const ingestionConnections = layout.pools.ingestion;
   return serveHttp(config, { ...opened, parts, wakes, erasureThread, ingestionConnections, machine }, {});

@@ -8,6 +8,7 @@ import { serviceRoutes } from "../http/routes.ts";
 import type { LogsDeps } from "../ingest/logs.ts";
 import { Preparer } from "../ingest/preparer.ts";
 import type { IngestDeps } from "../ingest.ts";
+import type { JobWakes } from "../jobs.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { openProbes } from "../remote/judge/probe.ts";
 import { KeyUses } from "../store/accounts/key-uses.ts";
@@ -21,7 +22,6 @@ import { storeRecords } from "../store/traces/records.ts";
 import { TraceWriter } from "../store/traces/writer.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { refreshColumns } from "../trace-reader.ts";
-import type { Background } from "./background.ts";
 import { lookups } from "./lookups.ts";
 import type { Opened, Parts } from "./parts.ts";
 import { ThreadedEditor } from "./threaded-editor.ts";
@@ -31,7 +31,7 @@ import { ThreadedTraceReader } from "./threaded-trace-reader.ts";
 export type ServiceOptions = Pick<Deps, "passwordHashing" | "limitAccounts">;
 
 /** What looks for new work at once, in this process or in another. */
-export type Wakes = Background & { evaluators(): void };
+export type Wakes = JobWakes & { evaluators(): void };
 
 export type HttpServerDeps = Opened & {
   parts: Parts;
@@ -138,8 +138,8 @@ export async function serveHttp(
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: wakes.evaluators,
     onAlert: wakes.alerts,
-    erasures: { wake: wakes.eraser, holders: opened.erasureThread.holders },
-    retention: { wake: wakes.retention },
+    erasures: { wake: wakes.erase, holders: opened.erasureThread.holders },
+    retention: { wake: wakes.retain },
     judgeDeadlineMs: config.judgeDeadlineMs,
   };
   const app = await buildApp(deps, serviceRoutes(config.dashboardDir));

@@ -1,8 +1,7 @@
 // Runs the work of erasures, and of forgetting content, on a thread, so that decompressing and searching traces does not stall requests.
 
 import type { Logger } from "pino";
-import type { ErasureWork } from "../eraser/steps.ts";
-import type { ForgetterDeps } from "../forgetter.ts";
+import type { JobWork } from "../jobs.ts";
 import type { Addresses } from "../store/db.ts";
 import { readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
@@ -12,7 +11,7 @@ import type { TraceThreadData } from "./trace-thread.ts";
 const hangMs = 120_000;
 const callsMax = 50;
 
-export class ThreadedErasures implements ErasureWork {
+export class ThreadedErasures implements JobWork {
   readonly #pool: ThreadPool;
 
   constructor(options: { addresses: Addresses; limits: TraceLimits; log: Pick<Logger, "error"> }) {
@@ -28,15 +27,15 @@ export class ThreadedErasures implements ErasureWork {
     });
   }
 
-  find: ErasureWork["find"] = (search, signal) => this.#pool.call("find", search, signal ? { signal } : {});
-  recheck: ErasureWork["recheck"] = (request, signal) =>
+  find: JobWork["find"] = (search, signal) => this.#pool.call("find", search, signal ? { signal } : {});
+  recheck: JobWork["recheck"] = (request, signal) =>
     this.#pool.call("recheck", request, signal ? { signal } : {});
-  turns: ErasureWork["turns"] = request => this.#pool.call("turns", request);
-  waiting: ErasureWork["waiting"] = request => this.#pool.call("waiting", request);
-  edit: ErasureWork["edit"] = request => this.#pool.call("edit", request);
-  copies: ErasureWork["copies"] = request => this.#pool.call("copies", request);
-  holders: ErasureWork["holders"] = request => this.#pool.call("holders", request);
-  forget: ForgetterDeps["forget"] = (due, signal) => this.#pool.call("forget", due, signal ? { signal } : {});
+  turns: JobWork["turns"] = request => this.#pool.call("turns", request);
+  waiting: JobWork["waiting"] = request => this.#pool.call("waiting", request);
+  edit: JobWork["edit"] = request => this.#pool.call("edit", request);
+  copies: JobWork["copies"] = request => this.#pool.call("copies", request);
+  holders: JobWork["holders"] = request => this.#pool.call("holders", request);
+  forget: JobWork["forget"] = (due, signal) => this.#pool.call("forget", due, signal ? { signal } : {});
 
   close(): Promise<void> {
     return this.#pool.close();

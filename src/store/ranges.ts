@@ -1,7 +1,6 @@
 // Ranges of batches, by the id of their trace and so by time: makes them ahead of time, drops old ones.
 import type pg from "pg";
 import type { Logger } from "pino";
-import { advisoryLocks } from "../model/advisory-locks.ts";
 import { briefly } from "./briefly.ts";
 import { newClient, noTimeouts } from "./connect.ts";
 import { idAt, timeOfId } from "./listing.ts";
@@ -34,7 +33,7 @@ export type KeepingOptions = {
 
 /**
  * Makes the ranges of the next days, and drops those that retention has emptied of traces. Nothing on a cluster, whose batches
- * are in one table, or if another process does it.
+ * are in one table.
  */
 export async function keepRanges(url: string, { serverDays, log, signal }: KeepingOptions): Promise<void> {
   const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
@@ -42,7 +41,7 @@ export async function keepRanges(url: string, { serverDays, log, signal }: Keepi
   await client.connect();
   try {
     signal.addEventListener("abort", leave);
-    if (signal.aborted || !(await isMyTurn(client)) || !(await isDivided(client))) return;
+    if (signal.aborted || !(await isDivided(client))) return;
     await makeAhead(client, rangeLengthMs(serverDays));
     await planDrop(client, serverDays);
     await dropEmptied(client, serverDays, log);
@@ -68,14 +67,6 @@ export async function dropPassedCheck(url: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** Asked for, not waited for: the process that has it does all of the work. */
-async function isMyTurn(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
-    advisoryLocks.ranges,
-  ]);
-  return rows[0]!.taken;
 }
 
 /**

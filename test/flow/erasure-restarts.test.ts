@@ -1,16 +1,16 @@
 // An erasure continues after a restart and when its process died, is done once, and finds the pseudonyms of an ID.
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import type { ErasureWork } from "../../src/eraser/steps.ts";
-import { Eraser } from "../../src/eraser.ts";
+import type { ErasureWork } from "../../src/jobs/erase/steps.ts";
+import { erase } from "../../src/jobs/erase.ts";
+import { startJob } from "../../src/jobs/job.ts";
 import { openLog } from "../../src/log.ts";
 import type { CriterionKind } from "../../src/model/erasure.ts";
 import { noPrivacy, pseudonymOf } from "../../src/model/privacy.ts";
 import { ThreadedErasures } from "../../src/service/threaded-erasures.ts";
 import { listPseudonymKeys, replacePseudonymKey, savePrivacy } from "../../src/store/accounts/privacy.ts";
 import type { Database } from "../../src/store/db.ts";
-import { claimErasure, yieldErasure } from "../../src/store/erasures/claims.ts";
+import { moveErasure, nextErasure } from "../../src/store/erasures/progress.ts";
 import { type Erasure, findErasure, insertDryRun, insertErasure } from "../../src/store/erasures.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { defaultTraceLimits } from "../../src/threads/heap.ts";
@@ -22,7 +22,7 @@ import { send } from "../support/send.ts";
 import { startTestService } from "../support/service.ts";
 
 const vault = openVault(Buffer.alloc(32, 1));
-const log = openLog("silent");
+const silent = openLog("silent");
 const text = "in a quarter of all";
 
 let own: Awaited<ReturnType<typeof freshDatabase>>;
@@ -35,7 +35,7 @@ let pseudonyms: string[];
 before(async () => {
   own = await freshDatabase();
   db = openFresh(own.url, 4);
-  work = new ThreadedErasures({ addresses: addressesOf(own.url), limits: defaultTraceLimits, log });
+  work = new ThreadedErasures({ addresses: addressesOf(own.url), limits: defaultTraceLimits, log: silent });
   const service = await startTestService({ databaseUrl: own.url });
   ({
     projectId,
@@ -78,10 +78,11 @@ const ended = (id: string) =>
     assert.notEqual(row.state, "running");
     return row;
   });
-const eraserWith = (find: ErasureWork["find"], leaseMs = 30_000) => {
+const start = (does: ErasureWork, log = silent, leaseMs = 30_000) =>
+  startJob({ ...erase({ db, vault, log, work: does }), everyMs: 20 }, { db, log, leaseMs });
+const eraserWith = (find: ErasureWork["find"], leaseMs?: number) => {
   const { recheck, turns, waiting, edit, copies, holders } = work;
-  const all = { find, recheck, turns, waiting, edit, copies, holders };
-  return new Eraser({ db, vault, log, leaseMs, work: all });
+  return start({ find, recheck, turns, waiting, edit, copies, holders }, silent, leaseMs);
 };
 
 test("a dry run that is stopped after its first part is finished by others, and reads each trace once", async () => {
@@ -116,7 +117,7 @@ test("others take over from a process that hangs, erase once, and it writes noth
     return work.find(search, signal);
   }, 3_600_000);
   await hanging.promise;
-  await db.pool.query("update erasures set lease_until = now() where id = $1", [id]);
+  await db.pool.query("update leases set held_until = now() where name = 'erase'");
   const others = [1, 2].map(() => eraserWith(work.find));
   const erasure = await ended(id);
   assert.deepEqual([erasure.state, erasure.matched, erasure.erased], ["done", 60, 60]);
@@ -178,7 +179,7 @@ async function endOfJoined({ missing }: { missing: number }): Promise<Erasure> {
       await work.waiting(request);
     },
   };
-  const eraser = new Eraser({ db, vault, log, work: all });
+  const eraser = start(all);
   const erasure = await ended(id);
   await eraser.stop();
   return erasure;
@@ -232,7 +233,7 @@ test("a fault is tried again, and shown and logged without what it says", async 
     find: () => Promise.reject(new Error(`about ${text}`)),
   } as unknown as ErasureWork;
   const recording = openLog("info", { write: line => void lines.push(line) });
-  const eraser = new Eraser({ db, vault, work: failing, log: recording });
+  const eraser = start(failing, recording);
   const error = await eventually(async () => {
     const row = await rowOf(id);
     assert.ok(row.error);
@@ -251,10 +252,10 @@ test("erasures take turns, part by part", async () => {
   ];
   const worked: string[] = [];
   for (let part = 0; part < 4; part++) {
-    const lease = randomUUID();
-    const claimed = (await claimErasure(db, { lease, leaseMs: 30_000 }))!;
-    worked.push(claimed.id);
-    await yieldErasure(db, { id: claimed.id, lease, leaseMs: 30_000 }, 0);
+    const { id, step, cursor } = (await nextErasure(db))!;
+    worked.push(id);
+    const progress = { read: 0, erased: 0, edited: 0, matches: [], unmatched: [], waitMs: 0 };
+    await moveErasure(db, vault, { id, step, cursor }, { step, cursor, ...progress });
   }
   assert.deepEqual(worked, [first, second, first, second]);
 });

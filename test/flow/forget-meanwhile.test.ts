@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import pino from "pino";
-import { Forgetter } from "../../src/forgetter.ts";
+import { forget } from "../../src/jobs/forget.ts";
+import { startJob } from "../../src/jobs/job.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
@@ -147,13 +148,15 @@ suite("while content is forgotten", () => {
       [agent.id],
     );
     const told: string[] = [];
-    const forgetters = others.map(
-      db =>
-        new Forgetter({
-          ...{ db, vault: noVault, log: silent, leaseMs: 500 },
+    const forgetters = others.map(db =>
+      startJob(
+        forget({
+          ...{ db, vault: noVault, claimMs: 500 },
           forget: (due, signal) => forgetTraces(db, new HeapSemaphore(), due, signal),
           onForgotten: ({ traceId }) => told.push(traceId),
         }),
+        { db, log: silent },
+      ),
     );
     for (const id of ids)
       await eventually(async () => assert.equal(await forgetting.stored(id), "forgotten"));

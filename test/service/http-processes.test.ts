@@ -15,7 +15,7 @@ const twoProcesses = () =>
     addresses: { url, directUrl: url, pooled: false },
     layout: { processes: 2, pools: ownPools },
     log: pino({ level: "silent" }),
-    wakes: { alerts() {}, eraser() {}, retention() {}, evaluators() {} },
+    wakes: { alerts() {}, erase() {}, retain() {}, evaluators() {} },
     metrics: async () => "",
     onNoneLeft() {},
   });

@@ -3,12 +3,11 @@ import type { Logger } from "pino";
 import type { IngestionAnswer } from "../../model/ingestion.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { type Database, isTransient } from "../db.ts";
-import { addIngestion, deleteOldIngestion, type IngestionCount } from "./minutes.ts";
+import { addIngestion, type IngestionCount } from "./minutes.ts";
 
 const writeAfterMs = 2_000;
 // A rejection is waited for: Get started shows it once it is written.
 const writeRejectionAfterMs = 250;
-const deleteEveryMs = 600_000;
 const minuteMs = 60_000;
 // Service names are the sender's choice: this many a minute are counted separately per project, and in total; requests
 // with further names are counted without a name.
@@ -20,7 +19,6 @@ const countsMax = 10_000;
 export class IngestionLog {
   readonly #db: Database;
   readonly #log: Pick<Logger, "error">;
-  readonly #deleting: NodeJS.Timeout;
   #counts = new Map<string, IngestionCount>();
   #names = new Map<string, Set<string>>();
   #nameCount = 0;
@@ -40,8 +38,6 @@ export class IngestionLog {
     this.#db = db;
     this.#log = log;
     this.#onWritten = onWritten;
-    this.#deleting = setInterval(() => this.#deleteOld(), deleteEveryMs).unref();
-    this.#deleteOld();
   }
 
   record(answers: IngestionAnswer[], { id: keyId, projectId }: Pick<AdmittedKey, "id" | "projectId">): void {
@@ -67,7 +63,6 @@ export class IngestionLog {
 
   /** Writes the remaining counts. */
   async close(): Promise<void> {
-    clearInterval(this.#deleting);
     clearTimeout(this.#timer);
     this.#write();
     await this.#working;
@@ -138,12 +133,6 @@ export class IngestionLog {
         for (const count of counts.values()) this.#add(count);
         this.#writeAfter(writeAfterMs);
       }
-    });
-  }
-
-  #deleteOld(): void {
-    this.#then(async () => {
-      await deleteOldIngestion(this.#db);
     });
   }
 

@@ -267,9 +267,8 @@ create table erasures (
   attempts integer not null default 0,
   -- Why the last attempt failed.
   error text,
-  -- Also when a failed attempt is repeated. A process that works extends it.
-  lease uuid,
-  lease_until timestamptz
+  -- When the last part of it was done, or the next one may be: after a failed attempt, or where it waits for others.
+  next_at timestamptz not null default now()
 );
 create index erasures_project on erasures (project_id, id desc);
 create index erasures_open on erasures (id) where state = 'running';

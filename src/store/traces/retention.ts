@@ -33,22 +33,25 @@ function isOver(days: string): string {
  * The agents that have traces to delete, without those at a worker of a cluster that is unavailable. `serverDays`: of all
  * projects; null: only by their own settings.
  */
-export async function listAgentsToExpire(db: Database, serverDays: number | null): Promise<string[]> {
-  const ids: string[] = [];
+export async function listAgentsToExpire(
+  db: Database,
+  serverDays: number | null,
+): Promise<{ id: string; accountId: string }[]> {
+  const agents: { id: string; accountId: string }[] = [];
   for (const place of await availablePlaces(db)) {
-    const { rows } = await place.pool.query<{ id: string }>({
+    const { rows } = await place.pool.query<{ id: string; accountId: string }>({
       name: "list_agents_to_expire",
-      text: `select a.id from (
-          select id, least(retention_days, $1::int) as days from projects
+      text: `select a.id, p.account_id as "accountId" from (
+          select id, account_id, least(retention_days, $1::int) as days from projects
           where retention_days is not null or $1::int is not null
         ) p join agents a on a.project_id = p.id
         where exists (select from traces t where t.agent_id = a.id and ${isOver("p.days")})
         order by a.id`,
       values: [serverDays],
     });
-    ids.push(...rows.map(({ id }) => id));
+    agents.push(...rows);
   }
-  return ids;
+  return agents;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Identities of traces: what stays of a trace whose retention time is over, and what goes with a deletion.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { eraseIdentities } from "../../../src/eraser/identities.ts";
+import { eraseIdentities } from "../../../src/jobs/erase/identities.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { expireTraces } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";

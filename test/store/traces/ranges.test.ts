@@ -5,10 +5,10 @@ import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
-import { eraseIdentities } from "../../../src/eraser/identities.ts";
-import { advisoryLocks } from "../../../src/model/advisory-locks.ts";
-import { RangeKeeper } from "../../../src/range-keeper.ts";
-import { Retention } from "../../../src/retention.ts";
+import { eraseIdentities } from "../../../src/jobs/erase/identities.ts";
+import { startJob } from "../../../src/jobs/job.ts";
+import { ranges } from "../../../src/jobs/ranges.ts";
+import { retain } from "../../../src/jobs/retain.ts";
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import { deleteProject } from "../../../src/store/accounts/projects.ts";
 import { openRefill } from "../../../src/store/backup/refill.ts";
@@ -346,31 +346,22 @@ test("in the background, old traces go with their range while others are stored,
   const sender = await makeSender(db);
   for (let at = 0; at < 60; at++) await storeOld(made, sender.agentId, at % 2 ? 30 : 15);
   await made.keep(8);
-  const deps = { db, log, serverDays: 8, pauseMs: 10 };
+  const deps = { db, log, serverDays: 8, directUrl: made.url };
   let deleted = 0;
-  const retention = new Retention({ ...deps, onDeleted: traces => (deleted += traces) });
-  const keeper = new RangeKeeper({ ...deps, directUrl: made.url });
+  const jobs = [retain({ ...deps, onDeleted: traces => (deleted += traces) }), ranges(deps)].map(job =>
+    startJob({ ...job, everyMs: 10 }, deps),
+  );
   const writer = new TraceWriter(db, limits);
   let written = 0;
   for (const begun = Date.now(); (await names())[0] !== "batches_2"; written++) {
     assert.ok(Date.now() < begun + 60_000, "the ranges are dropped");
     assert.equal((await writer.write(otlpWrite(sender))).state, "created");
   }
-  await Promise.all([retention.stop(), keeper.stop()]);
+  await Promise.all(jobs.map(job => job.stop()));
   assert.deepEqual(
     [deleted, await count("traces"), await count("trace_batches"), await count("trace_identities")],
     [60, written, written, 60 + written],
   );
-});
-
-test("only one process at a time keeps ranges", async () => {
-  const { url, keep, names } = await makeDatabase([1]);
-  const other = new pg.Client(url);
-  await other.connect();
-  await other.query("select pg_advisory_lock($1)", [advisoryLocks.ranges]);
-  await keep(8);
-  assert.deepEqual(await names(), ["batches_0"]);
-  await other.end();
 });
 
 test("a backup has the ranges", async () => {

@@ -1,8 +1,9 @@
 // Retention: which traces are deleted, what stays, and that a changed setting counts from its answer on.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { startJob } from "../../../src/jobs/job.ts";
+import { type RetainDeps, retain } from "../../../src/jobs/retain.ts";
 import { openLog } from "../../../src/log.ts";
-import { Retention } from "../../../src/retention.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { holdLease, releaseLease } from "../../../src/store/leases.ts";
 import { idAt } from "../../../src/store/listing.ts";
@@ -38,6 +39,8 @@ async function left(table: string, agentId: string): Promise<number> {
 }
 
 const limits = { serverDays: null, tracesMax: 100 };
+const isToExpire = async (agentId: string, serverDays: number | null) =>
+  (await listAgentsToExpire(db, serverDays)).some(({ id }) => id === agentId);
 
 test("the shorter of the project's and the server's time counts, by the arrival of a trace", async () => {
   const cases: [own: number | null, serverDays: number | null, kept: number[]][] = [
@@ -55,7 +58,7 @@ test("the shorter of the project's and the server's time counts, by the arrival 
       ids.set(await storeTrace(db, agentId, { receivedAt: daysAgo(age), run: { state: "completed" } }), age);
     }
     const name = `own ${own}, server ${serverDays}`;
-    assert.equal((await listAgentsToExpire(db, serverDays)).includes(agentId), kept.length < 5, name);
+    assert.equal(await isToExpire(agentId, serverDays), kept.length < 5, name);
     assert.equal(await expireTraces(db, agentId, { serverDays, tracesMax: 100 }), 5 - kept.length, name);
     const { rows } = await db.pool.query("select id from traces where agent_id = $1 order by id desc", [
       agentId,
@@ -66,7 +69,7 @@ test("the shorter of the project's and the server's time counts, by the arrival 
       name,
     );
     assert.equal(await left("runs", agentId), kept.length, name);
-    assert.equal((await listAgentsToExpire(db, serverDays)).includes(agentId), false, name);
+    assert.equal(await isToExpire(agentId, serverDays), false, name);
     await db.pool.query("delete from traces where agent_id = $1", [agentId]);
   }
 });
@@ -143,7 +146,7 @@ test("a trace that the wrong clock of a process made old is kept", async () => {
   const { agentId } = await makeAgentWith(5);
   const id = await storeTrace(db, agentId, { receivedAt: daysAgo(400) });
   await db.pool.query("update traces set received_at = now() where id = $1", [id]);
-  assert.equal((await listAgentsToExpire(db, null)).includes(agentId), false);
+  assert.equal(await isToExpire(agentId, null), false);
   assert.equal(await expireTraces(db, agentId, limits), 0);
   await db.pool.query("update traces set received_at = now() - interval '6 days' where id = $1", [id]);
   assert.equal(await expireTraces(db, agentId, limits), 1);
@@ -205,18 +208,13 @@ test("in the background, all old traces of all agents go, the counts stay, and a
       [agentId],
     );
   }
-  const lease = { name: "retention", holder: one.agentId };
+  const lease = { name: "retain", holder: one.agentId };
   assert.equal(await holdLease(db, lease, 60_000), true);
   let deleted = 0;
-  const start = (database: Database) =>
-    new Retention({
-      db: database,
-      log,
-      serverDays: null,
-      pauseMs: 10,
-      onDeleted: count => (deleted += count),
-    });
-  const processes = [start(db), start(other)];
+  const onDeleted = (count: number) => {
+    deleted += count;
+  };
+  const processes = [retaining({ db, onDeleted }), retaining({ db: other, onDeleted })];
   const asked =
     "select from pg_stat_activity where datname = current_database() and query like 'insert into leases%'";
   await eventually(async () => assert.notEqual((await db.pool.query(asked)).rowCount, 0));
@@ -230,9 +228,13 @@ test("in the background, all old traces of all agents go, the counts stay, and a
   }
 });
 
+function retaining(deps: Omit<RetainDeps, "serverDays">) {
+  return startJob({ ...retain({ ...deps, serverDays: null }), everyMs: 10 }, { ...deps, log });
+}
+
 /** Deletes in the background until an agent has no traces left. */
 async function untilNoneLeft(agentId: string): Promise<void> {
-  const retention = new Retention({ db, log, serverDays: null, pauseMs: 10 });
+  const retention = retaining({ db });
   try {
     await eventually(async () => assert.equal(await left("traces", agentId), 0));
   } finally {

@@ -1,4 +1,4 @@
-// Erasures that work: claimed under a lease, moved step by step, ended; dry runs are deleted after an hour.
+// Erasures that work: taken by turns, moved step by step, ended; dry runs are deleted after an hour.
 import type pg from "pg";
 import type { CriterionKind, ErasurePlace } from "../../model/erasure.ts";
 import { type Database, transaction } from "../db.ts";
@@ -6,42 +6,44 @@ import { countMatches, dryRunMs, type ErasureStep, erasureSteps, sealedFor } fro
 import { partsOf, partsOfRows } from "../scale/places.ts";
 import type { Vault } from "../secrets/vault.ts";
 
-export type ClaimedErasure = {
-  id: string;
+/** Where an erasure is: who did a part of it stores that, unless another process has moved it meanwhile. */
+export type ErasureAt = { id: string; step: ErasureStep; cursor: string | null };
+
+export type WorkingErasure = ErasureAt & {
   projectId: string;
   criterion: CriterionKind;
   dryRun: boolean;
   sealed: Buffer | null;
   confirmed: number | null;
   since: Date | null;
-  step: ErasureStep;
-  cursor: string | null;
   matched: number;
   attempts: number;
-  createdAt: Date;
+  /** How long its next part has to wait. */
+  waitMs: number;
 };
 
-/** The one that nobody has worked on for longest. One at a step of a newer version is left to its processes, as during an upgrade. */
-export async function claimErasure(
-  db: Database,
-  { lease, leaseMs }: { lease: string; leaseMs: number },
-): Promise<ClaimedErasure | undefined> {
-  const { rows } = await db.pool.query<ClaimedErasure>({
-    name: "claim_erasure",
-    text: `update erasures set lease = $1, lease_until = now() + $2::float8 * interval '1 ms' where id = (
-        select id from erasures where state = 'running' and (lease_until is null or lease_until <= now())
-          and step = any ($3::text[])
-        order by coalesce(lease_until, created_at), id limit 1 for update skip locked
-      )
-      returning id, project_id as "projectId", criterion, dry_run as "dryRun", sealed, confirmed, since, step, cursor,
-        matched, attempts, created_at as "createdAt"`,
-    values: [lease, leaseMs, erasureSteps],
+/**
+ * Of the account whose turn was longest ago, the one that nobody has worked on for longest. One at a step of a newer version is
+ * left to its processes, as during an upgrade.
+ */
+export async function nextErasure(db: Database): Promise<WorkingErasure | undefined> {
+  const { rows } = await db.pool.query<WorkingErasure>({
+    name: "next_erasure",
+    text: `select id, project_id as "projectId", criterion, dry_run as "dryRun", sealed, confirmed, since, step, cursor, matched,
+        attempts, greatest(0, extract(epoch from next_at - now())::float8 * 1000) as "waitMs"
+      from (
+        select e.*, max(e.next_at) over (partition by p.account_id) as turn
+        from erasures e join projects p on p.id = e.project_id where e.state = 'running' and e.step = any ($1::text[])
+      ) running
+      order by greatest(next_at, now()), turn, next_at, id limit 1`,
+    values: [erasureSteps],
   });
   return rows[0];
 }
 
-/** Those who did a part of an erasure, by their lease. */
-export type Holder = { id: string; lease: string; leaseMs: number };
+/** Of an erasure that is still there, as SQL. */
+const isAt = "id = $1 and step = $2 and cursor is not distinct from $3 and state = 'running'";
+const valuesOf = ({ id, step, cursor }: ErasureAt) => [id, step, cursor];
 
 export type Progress = {
   step: ErasureStep;
@@ -52,22 +54,25 @@ export type Progress = {
   matches: { traceId: string; place: ErasurePlace | null }[];
   /** Traces that are no match any more. */
   unmatched: string[];
+  /** How long to wait for the next part at least. */
+  waitMs: number;
 };
 
 const placesMax = 20;
 
-/** Stores what a part did, and extends the lease; the number of matches, or undefined if another process has it now. */
+/** Stores what a part did; the number of matches, or undefined if another process has moved it. */
 export async function moveErasure(
   db: Database,
   vault: Vault,
-  { id, lease, leaseMs }: Holder,
-  { step, cursor, read, erased, edited, matches, unmatched }: Progress,
+  from: ErasureAt,
+  { step, cursor, read, erased, edited, matches, unmatched, waitMs }: Progress,
 ): Promise<number | undefined> {
+  const { id } = from;
   const isSame = matches.length + unmatched.length === 0;
   if (db.places && !isSame) {
     const { rows } = await db.pool.query<{ matched: number }>(
-      "select matched from erasures where id = $1 and lease = $2 and state = 'running'",
-      [id, lease],
+      `select matched from erasures where ${isAt}`,
+      valuesOf(from),
     );
     if (!rows[0]) return undefined;
     const sealed = sealPlaces(vault, id, matches, rows[0].matched);
@@ -86,11 +91,11 @@ export async function moveErasure(
     }
   }
   return transaction(db, async client => {
-    const { rows } = await client.query<{ matched: number; erased: number }>(
-      `update erasures set step = $3, cursor = $4, read = read + $5, erased = erased + $6, edited = edited + $7,
-         attempts = 0, error = null, lease_until = now() + $8::float8 * interval '1 ms'
-       where id = $1 and lease = $2 and state = 'running' returning matched, erased`,
-      [id, lease, step, cursor, read, erased, edited, leaseMs],
+    const { rows } = await client.query<{ matched: number }>(
+      `update erasures set step = $4, cursor = $5, read = read + $6, erased = erased + $7, edited = edited + $8,
+         attempts = 0, error = null, next_at = now() + $9::float8 * interval '1 ms'
+       where ${isAt} returning matched`,
+      [...valuesOf(from), step, cursor, read, erased, edited, waitMs],
     );
     if (!rows[0]) return undefined;
     if (isSame) return rows[0].matched;
@@ -140,62 +145,34 @@ async function deleteMatches(
   ]);
 }
 
-/** Whether the caller still has it. */
-export async function extendErasure(db: Database, { id, lease, leaseMs }: Holder): Promise<boolean> {
-  const { rowCount } = await db.pool.query(
-    `update erasures set lease_until = now() + $3::float8 * interval '1 ms'
-     where id = $1 and lease = $2 and state = 'running'`,
-    [id, lease, leaseMs],
-  );
-  return rowCount === 1;
-}
-
 /** Ends it. An erasure forgets its criterion, and the dry runs with the same matches are gone with their traces. */
 export async function endErasure(
   db: Database,
-  { id, lease }: Holder,
+  at: ErasureAt,
   { state, error }: { state: "done" | "failed"; error: string | null },
 ): Promise<void> {
   await transaction(db, async client => {
     const { rows } = await client.query<{ dry_run: boolean }>(
-      `update erasures set state = $3, error = $4, finished_at = now(), lease = null, lease_until = null, cursor = null,
-         sealed = case when dry_run and $3 = 'done' then sealed end
-       where id = $1 and lease = $2 and state = 'running' returning dry_run`,
-      [id, lease, state, error],
+      `update erasures set state = $4, error = $5, finished_at = now(), cursor = null,
+         sealed = case when dry_run and $4 = 'done' then sealed end
+       where ${isAt} returning dry_run`,
+      [...valuesOf(at), state, error],
     );
     if (rows[0] && !rows[0].dry_run)
-      await client.query("delete from erasure_matches where erasure_id = $1", [id]);
+      await client.query("delete from erasure_matches where erasure_id = $1", [at.id]);
   });
 }
 
-/** Shows why an attempt failed. The next one begins after the pause, in any process. */
+/** Shows why an attempt failed. The next one begins after the pause. */
 export async function postponeErasure(
   db: Database,
-  { id, lease }: Holder,
+  at: ErasureAt,
   { error, pauseMs }: { error: string; pauseMs: number },
 ): Promise<void> {
   await db.pool.query(
-    `update erasures set attempts = attempts + 1, error = $3, lease = null,
-       lease_until = now() + $4::float8 * interval '1 ms'
-     where id = $1 and lease = $2 and state = 'running'`,
-    [id, lease, error, pauseMs],
-  );
-}
-
-/** Gives it back for another process, or this one after a restart. */
-export async function releaseErasure(db: Database, { id, lease }: Holder): Promise<void> {
-  await db.pool.query("update erasures set lease = null, lease_until = null where id = $1 and lease = $2", [
-    id,
-    lease,
-  ]);
-}
-
-/** Lets the others have their turn after a part of it. Its next part may begin after the pause, in any process. */
-export async function yieldErasure(db: Database, { id, lease }: Holder, pauseMs: number): Promise<void> {
-  await db.pool.query(
-    `update erasures set lease = null, lease_until = now() + $3::float8 * interval '1 ms'
-     where id = $1 and lease = $2 and state = 'running'`,
-    [id, lease, pauseMs],
+    `update erasures set attempts = attempts + 1, error = $4, next_at = now() + $5::float8 * interval '1 ms'
+     where ${isAt}`,
+    [...valuesOf(at), error, pauseMs],
   );
 }
 

@@ -6,31 +6,32 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before, beforeEach, suite, test } from "node:test";
 import pino from "pino";
-import { AlertSender } from "../src/alerts.ts";
-import { retryDelaysS } from "../src/model/alert/alert.ts";
-import { openMailer } from "../src/remote/mail/mailer.ts";
-import { openOutbound } from "../src/remote/outbound.ts";
-import { insertAgent } from "../src/store/accounts/agents.ts";
+import { alerts } from "../../src/jobs/alerts.ts";
+import { type RunningJob, startJob } from "../../src/jobs/job.ts";
+import { retryDelaysS } from "../../src/model/alert/alert.ts";
+import { openMailer } from "../../src/remote/mail/mailer.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
+import { insertAgent } from "../../src/store/accounts/agents.ts";
 import {
   claimDeliveries,
   deleteOldDeliveries,
   listDeliveries,
   recordAttempt,
-} from "../src/store/alerts/deliveries.ts";
-import { closeDigest } from "../src/store/alerts/digests.ts";
-import { setAlerts } from "../src/store/alerts/opt-outs.ts";
-import { replaceSecret, saveWebhook } from "../src/store/alerts/webhooks.ts";
-import type { Database } from "../src/store/db.ts";
-import { newest } from "../src/store/listing.ts";
-import { openVault } from "../src/store/secrets/vault.ts";
-import { deleteTestCase } from "../src/store/test-cases.ts";
-import { addInTurn, start, traceAt } from "./store/alerts/make-results.ts";
-import { makeTestCase, openTwice } from "./store/traces/make-write.ts";
-import { hourWithRoom } from "./support/counts.ts";
-import { eventually } from "./support/eventually.ts";
-import { decoded, type MailServer, startMailServer } from "./support/mail-server.ts";
-import { makeAccount, makeProject } from "./support/rows.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
+} from "../../src/store/alerts/deliveries.ts";
+import { closeDigest } from "../../src/store/alerts/digests.ts";
+import { setAlerts } from "../../src/store/alerts/opt-outs.ts";
+import { replaceSecret, saveWebhook } from "../../src/store/alerts/webhooks.ts";
+import type { Database } from "../../src/store/db.ts";
+import { newest } from "../../src/store/listing.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { deleteTestCase } from "../../src/store/test-cases.ts";
+import { addInTurn, start, traceAt } from "../store/alerts/make-results.ts";
+import { makeTestCase, openTwice } from "../store/traces/make-write.ts";
+import { hourWithRoom } from "../support/counts.ts";
+import { eventually } from "../support/eventually.ts";
+import { decoded, type MailServer, startMailServer } from "../support/mail-server.ts";
+import { makeAccount, makeProject } from "../support/rows.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const baseUrl = "https://onlooker.example";
 const vault = openVault(Buffer.alloc(32, 1));
@@ -63,10 +64,8 @@ function startSender(pool: Database = db, { mail = true, allow = ["127.0.0.1"], 
     log,
   });
   const outbound = openOutbound({ allow });
-  const sender = new AlertSender({
-    ...{ db: pool, vault: key, outbound, config: { baseUrl }, log },
-    mailer: mail ? mailer : null,
-  });
+  const deps = { db: pool, vault: key, outbound, config: { baseUrl }, log, mailer: mail ? mailer : null };
+  const sender = startJob(alerts(deps), deps);
   const stop = async () => {
     await sender.stop();
     mailer.close();
@@ -112,7 +111,7 @@ const attempted = () =>
   });
 
 /** Attempts everything that is due, and what falls due by the retries of a day. */
-async function sendForADay(sender: AlertSender): Promise<void> {
+async function sendForADay(sender: RunningJob): Promise<void> {
   for (let attempt = 0; attempt <= retryDelaysS.length; attempt++) {
     // The end of each attempt writes its error.
     await db.pool.query(

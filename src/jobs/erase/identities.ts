@@ -1,17 +1,17 @@
 // Erases the identities of traces that retention deleted: they may quote what is to be erased, as trace ids of a customer do. So
 // may batches of these traces that wait for their range to be dropped, which go without being read.
 
-import type { Criterion } from "../model/erasure.ts";
-import { excerptOf } from "../redaction/erasure/escaped-text.ts";
-import type { Database } from "../store/db.ts";
+import type { Criterion } from "../../model/erasure.ts";
+import { excerptOf } from "../../redaction/erasure/escaped-text.ts";
+import type { Database } from "../../store/db.ts";
 import {
   deleteIdentities,
   deleteLeftBatches,
   type GoneIdentity,
   hasLeftBatches,
   listGoneIdentities,
-} from "../store/erasures/gone-identities.ts";
-import { listAgentsToScan } from "../store/erasures/scan.ts";
+} from "../../store/erasures/gone-identities.ts";
+import { listAgentsToScan } from "../../store/erasures/scan.ts";
 
 const rowsMax = 2_000;
 

@@ -1,21 +1,21 @@
 // The steps of an erasure: find, check the number, delete waiting log records, find traces that took one in the meantime and
 // check the number again, edit what was chosen, delete the traces and identities, then edit the copies.
 
-import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
-import type { CopiesRequest } from "../load/erasure-copies.ts";
-import type { ChosenEdits, ErasureHolders } from "../load/erasure-holders.ts";
-import type { Recheck } from "../load/erasure-recheck.ts";
-import { type Criterion, type ErasureChoices, erasedBefore, matchedMore } from "../model/erasure.ts";
-import type { Database } from "../store/db.ts";
+import type { ErasurePart, ErasureSearch } from "../../load/erasure.ts";
+import type { CopiesRequest } from "../../load/erasure-copies.ts";
+import type { ChosenEdits, ErasureHolders } from "../../load/erasure-holders.ts";
+import type { Recheck } from "../../load/erasure-recheck.ts";
+import { type Criterion, type ErasureChoices, erasedBefore, matchedMore } from "../../model/erasure.ts";
+import type { Database } from "../../store/db.ts";
+import { hasOlderRuns } from "../../store/erasures/copies.ts";
 import {
   type CheckedMatch,
-  type ClaimedErasure,
   eraseMatches,
   listNextMatches,
   type Progress,
-} from "../store/erasures/claims.ts";
-import { hasOlderRuns } from "../store/erasures/copies.ts";
-import type { ErasureStep } from "../store/erasures.ts";
+  type WorkingErasure,
+} from "../../store/erasures/progress.ts";
+import type { ErasureStep } from "../../store/erasures.ts";
 import { eraseIdentities } from "./identities.ts";
 
 /** What an erasure does on a thread. */
@@ -31,13 +31,13 @@ export type ErasureWork = {
   holders(request: { id: string; projectId: string; criterion: Criterion }): Promise<ErasureHolders>;
 };
 
-export type OpenErasure = Omit<ClaimedErasure, "criterion"> & {
+export type OpenErasure = Omit<WorkingErasure, "criterion"> & {
   criterion: Criterion;
   choices: ErasureChoices;
 };
 
-/** `step`: where the next part is. `waitMs`: how long to wait for it at least. */
-export type Part = Progress & { waitMs: number; isLast: boolean };
+/** `step`: where the next part is. */
+export type Part = Progress & { isLast: boolean };
 
 const settleMaxMs = 600_000;
 const settlePollMs = 500;
