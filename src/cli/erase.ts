@@ -18,9 +18,6 @@ type EraseOptions = {
   text?: string;
   dryRun?: true;
   confirm?: number;
-  editTests?: string[];
-  editNotes?: string[];
-  deleteViews?: string[];
   url: string;
   token?: string;
   json?: true;
@@ -32,10 +29,9 @@ type Place = { id: string; name: string; excerpt: string };
 type Erasure = {
   id: string;
   state: "running" | "done" | "failed";
-  step: "find" | "erase" | "edit";
+  step: "find" | "erase";
   matched: number;
   erased: number;
-  edited: number;
   progress: { read: number; of: number };
   error: string | null;
   matches: {
@@ -46,7 +42,7 @@ type Erasure = {
     excerpt: string;
   }[];
   tests: (Place & { draftedFrom: string | null })[];
-  notes: { id: string; testName: string; traceId: string; excerpt: string }[];
+  notes: { testName: string; traceId: string; excerpt: string }[];
   views: Place[];
 };
 
@@ -72,13 +68,6 @@ export function addErase(program: Command): void {
     .option("--text <text>", "a text of at least 4 characters, case-sensitive, anywhere")
     .option("--dry-run", "find, and erase nothing")
     .option("--confirm <number>", "the number of traces that a dry run of the last hour found", readCount)
-    .option(
-      "--edit-tests <ids>",
-      "tests to take the value out of, or to disable if drafted, separated by commas",
-      list,
-    )
-    .option("--edit-notes <ids>", "notes to take the value out of, separated by commas", list)
-    .option("--delete-views <ids>", "saved views to delete, separated by commas", list)
     .option("--url <url>", "the service", serviceUrl, "http://localhost:4000")
     .addOption(new Option("--token <token>", "an access token for erasing data").env("SVC_TOKEN"))
     .option("--json", "print the dry run or the erasure as JSON (use npm run --silent)")
@@ -109,9 +98,6 @@ async function erase(options: EraseOptions, token: string): Promise<number> {
   const body = {
     [kind]: kind === "traceIds" ? list(value) : value,
     ...(options.dryRun ? { dryRun: true } : { confirm: options.confirm }),
-    testIds: options.editTests ?? [],
-    noteIds: options.editNotes ?? [],
-    viewIds: options.deleteViews ?? [],
   };
   let begun: Erasure;
   try {
@@ -149,14 +135,13 @@ function progressOf({ step, progress, matched, erased, error }: Erasure): string
   const what = {
     find: `Searching: ${progress.read} of ${tracesOf(progress.of)} read, ${matched} found.`,
     erase: `Erasing: ${erased} of ${tracesOf(matched)}.`,
-    edit: `Editing copies: ${tracesOf(erased)} erased.`,
   }[step];
   return error ? `${what} ${error}` : what;
 }
 
-function erasureLines({ state, matched, erased, edited, error }: Erasure): string[] {
+function erasureLines({ state, matched, erased, error }: Erasure): string[] {
   if (state === "failed") return [`FAILED  ${error ?? "The erasure failed."}`];
-  const line = `${erased} of ${tracesOf(matched)} erased. Tests, notes and views changed: ${edited}.`;
+  const line = `${erased} of ${tracesOf(matched)} erased.`;
   return error ? [line, error] : [line];
 }
 
@@ -175,12 +160,12 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
       match => `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${match.excerpt}`)}`,
     ),
     ...(matches.length > 0 && rest > 0 ? [`    … and ${rest} more`] : []),
-    ...held("Tests that have it (--edit-tests):", tests.map(labeledTest)),
+    ...held("Tests that have it, to be edited or disabled in the dashboard:", tests.map(labeledTest)),
     ...held(
-      "Notes that have it (--edit-notes):",
-      notes.map(({ testName, ...note }) => ({ ...note, label: testName })),
+      "Notes that have it, on these traces, to be edited in the dashboard:",
+      notes.map(({ testName, traceId, excerpt }) => ({ id: traceId, label: testName, excerpt })),
     ),
-    ...held("Saved views that have it (--delete-views):", labeled(views)),
+    ...held("Saved views that have it, to be deleted in the dashboard:", labeled(views)),
     isNothing
       ? "Nothing to erase. Check the spelling: case matters."
       : `To erase: the same with --confirm ${matched} in place of --dry-run.`,

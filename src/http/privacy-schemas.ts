@@ -63,7 +63,6 @@ export const PseudonymKey = z
   .object({
     createdAt: Time.nullable().describe("Null: none is made before the first rule is saved."),
     readable: z.boolean().describe("False: it was encrypted with another key of the service."),
-    former: z.number().int().describe("Former keys that are kept, for erasures only."),
   })
   .meta({ id: "PseudonymKey" });
 export type PseudonymKey = z.output<typeof PseudonymKey>;

@@ -1,7 +1,9 @@
 // Works on erasures: a part at a time, by turns of accounts and their erasures.
 import type { Logger } from "pino";
-import { notSearched, storedValues } from "../model/erasure.ts";
+import { pseudonymsNotSearched, storedValues } from "../model/erasure.ts";
+import { pseudonymOf } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
+import { findPseudonymKey } from "../store/accounts/privacy.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import {
   endErasure,
@@ -10,7 +12,6 @@ import {
   postponeErasure,
   type WorkingErasure,
 } from "../store/erasures/progress.ts";
-import { listPseudonyms } from "../store/erasures/pseudonyms.ts";
 import { openSealed } from "../store/erasures.ts";
 import { unreadableSecret, type Vault } from "../store/secrets/vault.ts";
 import { type ErasureWork, endOf, partOf } from "./erase/steps.ts";
@@ -63,19 +64,21 @@ async function doPart(
     return endErasure(db, erasure, { state: "failed", error });
   }
   const isId = kind === "userId" || kind === "conversationId";
-  const { pseudonyms, unreadableKeys } = isId
-    ? await listPseudonyms(db, vault, projectId, sealed.values[0]!)
-    : { pseudonyms: [], unreadableKeys: 0 };
+  const { key, createdAt } = isId ? await findPseudonymKey(db, vault, projectId) : noKey;
+  const pseudonyms = key === null ? [] : [pseudonymOf(key, sealed.values[0]!)];
   const criterion = { kind, values: [...storedValues(kind, sealed.values), ...pseudonyms] };
-  const open = { ...erasure, criterion, choices: sealed };
+  const open = { ...erasure, criterion };
   const part = await partOf(db, work, open, signal);
   const matched = await moveErasure(db, vault, erasure, part);
   // Another process has moved it.
   if (matched === undefined) return;
   const moved = { ...open, step: part.step, cursor: part.cursor, matched };
   const end = endOf(moved, part);
-  if (end) await endErasure(db, moved, { error: notSearched(unreadableKeys), ...end });
+  const error = key === null && createdAt !== null ? pseudonymsNotSearched : null;
+  if (end) await endErasure(db, moved, { error, ...end });
 }
+
+const noKey = { key: null, createdAt: null };
 
 async function postpone({ db, log }: EraseDeps, erasure: WorkingErasure, error: unknown): Promise<void> {
   const { id, attempts } = erasure;

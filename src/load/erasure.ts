@@ -7,7 +7,6 @@ import { type BatchSearch, findInBatch } from "../redaction/erasure/find-in-batc
 import { idAttributes } from "../redaction/erasure/id-attributes.ts";
 import type { Database } from "../store/db.ts";
 import {
-  deleteTurns,
   listAgentsToScan,
   listByExternalId,
   listLaunchesToScan,
@@ -204,14 +203,10 @@ export function excerptInTurn(
 const launchesMax = 20;
 const turnsMax = 50;
 
-/**
- * Finds a text in what manual runs sent and received, a part at a time: it belongs to the trace of its turn. A turn without
- * a trace is deleted if `deletes`, which ends its run.
- */
+/** Finds a text in what manual runs sent and received, a part at a time: it belongs to the trace of its turn, if there is one. */
 export async function findInTurns(
   db: Database,
   { projectId, criterion, cursor: at }: ErasureSearch,
-  deletes: boolean,
 ): Promise<ErasurePart> {
   if (criterion.kind !== "text" || !isSearchable(criterion)) return nothing;
   const search: TextSearch = { values: criterion.values, wholeWords: false };
@@ -221,21 +216,18 @@ export async function findInTurns(
   if (!agent) return nothing;
   const launches = await listLaunchesToScan(db, agent.id, agent.id === from ? after : oldest, launchesMax);
   const matches: ErasureMatch[] = [];
-  const open = new Set<string>();
   for (const launchId of launches) {
     for (let last = { runId: oldest, turn: -1 }; ; ) {
       const turns = await listTurnsToScan(db, launchId, last, turnsMax);
-      for (const { runId, traceId, document, reply } of turns) {
-        const excerpt = excerptInTurn({ document, reply }, search);
-        if (excerpt === null) continue;
-        if (traceId === null) open.add(runId);
-        else matches.push({ traceId, place: { spanId: null, in: "turn", path: "", excerpt } });
+      for (const { traceId, document, reply } of turns) {
+        const excerpt = traceId === null ? null : excerptInTurn({ document, reply }, search);
+        if (excerpt !== null)
+          matches.push({ traceId: traceId!, place: { spanId: null, in: "turn", path: "", excerpt } });
       }
       if (turns.length < turnsMax) break;
       last = turns.at(-1)!;
     }
   }
-  if (deletes && open.size > 0) await deleteTurns(db, [...open]);
   if (launches.length === launchesMax)
     return { ...nothing, matches, cursor: `${agent.id} ${launches.at(-1)}` };
   const next = agents[agents.indexOf(agent) + 1]?.id;

@@ -13,13 +13,8 @@ export const textMin = 4;
 export const textMax = 1_000;
 export const idMax = 2_000;
 export const traceIdsMax = 1_000;
-/** Tests, notes and views that an erasure may edit, of each kind. */
-export const choicesMax = 1_000;
 
 export type ErasureState = "running" | "done" | "failed";
-
-/** What takes the place of a value in a test, a note, or a copy of either. */
-export const erasedMark = "[erased]";
 
 /** Where in a trace a criterion was found. `path`: an attribute, with the fields below it. */
 export type ErasurePlace = {
@@ -39,9 +34,6 @@ export type ErasurePlace = {
   /** The value with a few characters around it. */
   excerpt: string;
 };
-
-/** Tests, notes and saved views that an erasure changes, because somebody chose them. */
-export type ErasureChoices = { testIds: string[]; noteIds: string[]; viewIds: string[] };
 
 /** `1 trace`, `2 traces`. */
 export function tracesOf(count: number): string {
@@ -70,12 +62,9 @@ function wasConfirmed(confirmed: number): string {
   return `${confirmed || "none"} ${confirmed === 1 ? "was" : "were"} confirmed`;
 }
 
-/** What an erasure by an ID could not look for; null: nothing. */
-export function notSearched(unreadableKeys: number): string | null {
-  if (unreadableKeys === 0) return null;
-  const keys = unreadableKeys === 1 ? "1 key" : `${unreadableKeys} keys`;
-  return `Not searched: pseudonyms made with ${keys} that this server cannot decrypt, because SVC_SECRET_KEY has changed.`;
-}
+/** What an erasure by an ID could not look for. */
+export const pseudonymsNotSearched =
+  "Not searched: pseudonyms. This server cannot decrypt the key they were made with, because SVC_SECRET_KEY has changed.";
 
 /** The values as they are stored: a text may be an OTLP trace ID, too. */
 export function storedValues(kind: CriterionKind, values: string[]): string[] {

@@ -48,6 +48,6 @@ export function redactorOf(storing: StoringRules): Redactor | undefined {
 function unreadableKey(): Refusal {
   return new Refusal("UNAVAILABLE", {
     message: "The key of this project's pseudonyms was encrypted with another key of the service.",
-    hint: "Restore the service's previous SVC_SECRET_KEY, or replace the pseudonym key in Settings, Privacy.",
+    hint: "Restore the service's previous SVC_SECRET_KEY.",
   });
 }

@@ -1,10 +1,10 @@
-// The erasure thread: reads the stored content of traces for erasures, rewrites texts, and forgets content.
+// The erasure thread: reads the stored content of traces for erasures, deletes what quotes it, and forgets content.
 
 import { workerData } from "node:worker_threads";
 import type { JobWork } from "../jobs.ts";
 import { findInTurns, findMatches } from "../load/erasure.ts";
-import { eraseCopies, eraseWaiting } from "../load/erasure-copies.ts";
-import { editChosen, findHolders } from "../load/erasure-holders.ts";
+import { eraseDrafts, findHolders } from "../load/erasure-holders.ts";
+import { eraseQuotes, eraseWaiting } from "../load/erasure-quotes.ts";
 import { recheckMatches } from "../load/erasure-recheck.ts";
 import { forgetTraces } from "../load/forget.ts";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
@@ -21,10 +21,10 @@ const work: JobWork = {
   forget: (due, signal) => forgetTraces(db, heap, due, signal),
   find: (search, signal) => findMatches(db, heap, search, signal),
   recheck: (request, signal) => recheckMatches(db, heap, request, signal),
-  turns: request => findInTurns(db, request, request.deletes),
+  turns: search => findInTurns(db, search),
   waiting: ({ projectId, criterion }) => eraseWaiting(db, projectId, criterion),
-  edit: request => editChosen(db, request),
-  copies: request => eraseCopies(db, request),
+  drafts: request => eraseDrafts(db, request),
+  quotes: request => eraseQuotes(db, request),
   holders: request => findHolders(db, request),
 };
 

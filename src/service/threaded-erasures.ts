@@ -30,10 +30,10 @@ export class ThreadedErasures implements JobWork {
   find: JobWork["find"] = (search, signal) => this.#pool.call("find", search, signal ? { signal } : {});
   recheck: JobWork["recheck"] = (request, signal) =>
     this.#pool.call("recheck", request, signal ? { signal } : {});
-  turns: JobWork["turns"] = request => this.#pool.call("turns", request);
+  turns: JobWork["turns"] = search => this.#pool.call("turns", search);
   waiting: JobWork["waiting"] = request => this.#pool.call("waiting", request);
-  edit: JobWork["edit"] = request => this.#pool.call("edit", request);
-  copies: JobWork["copies"] = request => this.#pool.call("copies", request);
+  drafts: JobWork["drafts"] = request => this.#pool.call("drafts", request);
+  quotes: JobWork["quotes"] = request => this.#pool.call("quotes", request);
   holders: JobWork["holders"] = request => this.#pool.call("holders", request);
   forget: JobWork["forget"] = (due, signal) => this.#pool.call("forget", due, signal ? { signal } : {});
 

@@ -1,7 +1,7 @@
 // Erasures and dry runs: inserted, listed and read; the criterion is stored encrypted, and only while it is needed.
 import type pg from "pg";
 import { advisoryLockSeeds } from "../model/advisory-locks.ts";
-import type { CriterionKind, ErasureChoices, ErasurePlace, ErasureState } from "../model/erasure.ts";
+import type { CriterionKind, ErasurePlace, ErasureState } from "../model/erasure.ts";
 import { Refusal } from "../model/refusal.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
@@ -10,7 +10,7 @@ import { openLimit } from "./open-limit.ts";
 import type { Vault } from "./secrets/vault.ts";
 
 /** `values`: as they were asked for, without pseudonyms. */
-export type SealedErasure = ErasureChoices & { values: string[] };
+export type SealedErasure = { values: string[] };
 
 export type Erasure = {
   id: string;
@@ -27,14 +27,13 @@ export type Erasure = {
   read: number;
   matched: number;
   erased: number;
-  edited: number;
   attempts: number;
   error: string | null;
 };
 
 const columns = `e.id, e.project_id as "projectId", e.created_by as "createdBy", e.created_at as "createdAt",
   e.finished_at as "finishedAt", e.criterion, e.dry_run as "dryRun", e.state, e.step, e.confirmed, e.traces, e.read,
-  e.matched, e.erased, e.edited, e.attempts, e.error`;
+  e.matched, e.erased, e.attempts, e.error`;
 
 /** How long a dry run can be confirmed, and is kept. */
 export const dryRunMs = 3_600_000;
@@ -46,12 +45,10 @@ export const erasureSteps = [
   "check",
   "waiting",
   "joined",
-  "chosen",
+  "drafts",
   "traces",
   "identities",
-  "settle",
-  "runs",
-  "copies",
+  "quotes",
 ] as const;
 export type ErasureStep = (typeof erasureSteps)[number];
 

@@ -57,7 +57,7 @@ test("a dry run lists what it found, its number erases it, and further matches e
   assert.equal((await svc(["--user-id", "-", "--dry-run"], user)).code, 0);
   const erased = await svc(["--user-id", "-", "--confirm", "2"], user);
   assert.equal(erased.code, 0, erased.err);
-  assert.equal(erased.out, "2 of 2 traces erased. Tests, notes and views changed: 0.\n");
+  assert.equal(erased.out, "2 of 2 traces erased.\n");
   const { rows } = await service.db.pool.query("select user_id from traces");
   assert.deepEqual(rows, [{ user_id: "john" }]);
   const { out } = await svc(["--user-id", "john", "--dry-run", "--json"]);
@@ -84,7 +84,7 @@ test("a dry run lists the tests that have the value below each other, and says i
   const held = await svc(["--text", "I am june", "--dry-run"]);
   assert.equal(
     held.out,
-    `0 traces match.\nTests that have it (--edit-tests):\n    ${id}  Asks: I am june\nTo erase: the same with --confirm 0 in place of --dry-run.\n`,
+    `0 traces match.\nTests that have it, to be edited or disabled in the dashboard:\n    ${id}  Asks: I am june\nTo erase: the same with --confirm 0 in place of --dry-run.\n`,
   );
   const none = await svc(["--user-id", "nobody", "--dry-run"]);
   assert.equal(none.out, "0 traces match.\nNothing to erase. Check the spelling: case matters.\n");

@@ -1,4 +1,4 @@
-// Which traces an erasure deletes: those that still match after the dry run, by IDs as they were sent. Which tests it disables.
+// Which traces an erasure deletes: those that still match after the dry run, by IDs as they were sent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { placeOf } from "../../src/store/scale/places.ts";
@@ -94,36 +94,6 @@ test("an OTLP trace ID is found in upper case, as it was sent, and an x-request-
     assert.equal((await startErasure(erasing(), { externalId, confirm: 1 })).erased, 1);
   }
   assert.deepEqual(await remaining(), []);
-});
-
-test("a test is disabled if a check has what is erased, and stays active if only its texts do", async () => {
-  const text = "jane.doe";
-  const of = { target_node: "node", field: "user" };
-  const checks = [
-    { type: "response_regex", pattern: text },
-    { type: "response_regex", pattern: text, negate: true },
-    { type: "tool_call", expected_name: "find", expected_arguments: { q: { $regex: text } } },
-    { type: "tool_call", expected_name: "find", expected_arguments: { q: text } },
-    { type: "json_match", ...of, expected_value: text },
-    { type: "json_schema", ...of, schema: { type: "string", pattern: text } },
-    { type: "semantic", criteria: `Says that ${text} is the owner.` },
-  ];
-  const disabled = [];
-  for (const check of checks) {
-    disabled.push(await makeTest(service.owner, service.agent.id, { assertions: [check] }));
-  }
-  const active = await makeTest(service.owner, service.agent.id, {
-    name: `Asks ${text}`,
-    turns: [{ input: `I am ${text}` }],
-    assertions: [{ type: "response_time", max_ms: 1000, description: `Fast for ${text}` }],
-  });
-  const { dryRun, erasure } = await eraseAll(erasing(), { text });
-  assert.deepEqual([dryRun.tests.length, erasure.edited], [checks.length + 1, checks.length + 1]);
-  for (const { id } of [...disabled, active]) {
-    const body = await service.client.read(`/api/tests/${id}`);
-    assert.equal(body.status, id === active.id ? "active" : "disabled", JSON.stringify(body.assertions));
-    assert.equal(JSON.stringify(body).includes(text), false);
-  }
 });
 
 test("a log record that joins its trace while waiting ones are deleted is a 409 that says what may be gone, and its erasure stays", async () => {

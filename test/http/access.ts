@@ -93,7 +93,6 @@ const routes: Record<Caller, string> = {
     PUT /api/projects/:id/privacy
     PUT /api/projects/:id/retention
     PUT /api/projects/:id/rate-limit
-    POST /api/projects/:id/privacy/pseudonym-key
     POST /api/projects/:id/privacy/preview
     PUT /api/agents/:id/judge-settings
     POST /api/agents/:id/sample-trace

@@ -112,7 +112,7 @@ export const answers = {
   "/api/projects/:id/labels/try": { POST: labels.LabelTrial },
   "/api/projects/:id/privacy": { GET: privacy.Privacy, PUT: privacy.Privacy },
   "/api/projects/:id/privacy/preview": { POST: privacy.PrivacyPreview },
-  "/api/projects/:id/privacy/pseudonym-key": { GET: privacy.PseudonymKey, POST: privacy.PseudonymKey },
+  "/api/projects/:id/privacy/pseudonym-key": { GET: privacy.PseudonymKey },
   "/api/projects/:id/rate-limit": { GET: projects.RateLimit, PUT: projects.RateLimit },
   "/api/projects/:id/retention": { GET: retention.Retention, PUT: retention.Retention },
   "/api/runs/:id": { GET: launches.AnyRunDetail },

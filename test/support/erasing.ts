@@ -19,18 +19,12 @@ function endOfErasure({ client }: Pick<Erasing, "client">, id: string): Promise<
   });
 }
 
-/** A dry run, then the erasure of what it found, with every test, note and view that it lists. */
+/** A dry run, then the erasure of what it found. */
 export async function eraseAll(
   erasing: Erasing,
   criterion: object,
 ): Promise<{ dryRun: ErasureDetail; erasure: ErasureDetail }> {
   const dryRun = await startErasure(erasing, { ...criterion, dryRun: true });
-  const ids = (list: { id: string }[]) => list.map(({ id }) => id);
-  const chosen = {
-    testIds: ids(dryRun.tests),
-    noteIds: ids(dryRun.notes),
-    viewIds: ids(dryRun.views),
-  };
-  const erasure = await startErasure(erasing, { ...criterion, ...chosen, confirm: dryRun.matched });
+  const erasure = await startErasure(erasing, { ...criterion, confirm: dryRun.matched });
   return { dryRun, erasure };
 }

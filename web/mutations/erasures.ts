@@ -1,6 +1,6 @@
 // Starting dry runs and erasures.
 import type { ErasureDetail } from "../../src/http/projects/erasure-schemas.ts";
-import type { CriterionKind, ErasureChoices } from "../../src/model/erasure.ts";
+import type { CriterionKind } from "../../src/model/erasure.ts";
 import { type Answer, ask } from "../api.ts";
 
 /** What to look for; `traceIds` are separated by spaces, commas or lines. */
@@ -17,6 +17,5 @@ export const startErasure = (
   projectId: string,
   wanted: WantedCriterion,
   confirm: number,
-  choices: ErasureChoices,
 ): Promise<Answer<ErasureDetail>> =>
-  ask("POST", `/api/projects/${projectId}/erasures`, { body: { ...fieldsOf(wanted), confirm, ...choices } });
+  ask("POST", `/api/projects/${projectId}/erasures`, { body: { ...fieldsOf(wanted), confirm } });

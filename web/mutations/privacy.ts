@@ -1,5 +1,5 @@
-// Changes to a project's privacy settings and the key of its pseudonyms; trials of rules.
-import type { Privacy, PrivacyPreview, PseudonymKey } from "../../src/http/privacy-schemas.ts";
+// Changes to a project's privacy settings, and trials of rules.
+import type { Privacy, PrivacyPreview } from "../../src/http/privacy-schemas.ts";
 import { type Answer, ask } from "../api.ts";
 
 export const savePrivacy = (projectId: string, body: Privacy): Promise<Answer<Privacy>> =>
@@ -11,6 +11,3 @@ export const previewPrivacy = (
   { builtIn, rules, pseudonyms }: Pick<Privacy, "builtIn" | "rules" | "pseudonyms">,
 ): Promise<Answer<PrivacyPreview>> =>
   ask("POST", `/api/projects/${projectId}/privacy/preview`, { body: { builtIn, rules, pseudonyms } });
-
-export const replacePseudonymKey = (projectId: string): Promise<Answer<PseudonymKey>> =>
-  ask("POST", `/api/projects/${projectId}/privacy/pseudonym-key`);

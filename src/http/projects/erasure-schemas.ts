@@ -14,13 +14,10 @@ export const Erasure = z
     state: z.enum(["running", "done", "failed"]),
     matched: z.int().describe("Traces found; while a search is running, so far."),
     erased: z.int().describe("Traces erased so far."),
-    edited: z.int().describe("Chosen tests, notes and saved views that were changed."),
     confirmed: z.int().nullable().describe("The number that was confirmed; null for a dry run."),
     step: z
-      .enum(["find", "erase", "edit"])
-      .describe(
-        "find: traces are searched. erase: they are deleted. edit: tests and copies of texts are changed.",
-      ),
+      .enum(["find", "erase"])
+      .describe("find: traces are searched. erase: they are deleted, and what quotes them."),
     progress: z.object({
       read: z.int().describe("Traces read."),
       of: z.int().describe("Traces of the project when it began."),
@@ -62,12 +59,11 @@ export const ErasureDetail = Erasure.extend({
       }),
     )
     .describe(
-      "Test cases that have the value or were drafted from a trace that was found: `testIds` of an erasure takes the value out, and disables the drafted ones.",
+      "Test cases that have the value or were drafted from a trace that was found. An erasure leaves them as they are: edit or disable them.",
     ),
   notes: z
     .array(
       z.object({
-        id: z.string(),
         agentId: Id,
         traceId: Id,
         testId: Id,
@@ -75,10 +71,10 @@ export const ErasureDetail = Erasure.extend({
         excerpt: Excerpt,
       }),
     )
-    .describe("Notes about other traces that have the value: `noteIds` of an erasure takes it out of them."),
+    .describe("Notes about other traces that have the value: edit them."),
   views: z
     .array(z.object({ id: Id, agentId: Id, name: z.string(), excerpt: Excerpt }))
-    .describe("Saved views that have the value: `viewIds` of an erasure deletes them."),
+    .describe("Saved views that have the value: delete them."),
   more: z.boolean().describe("Whether more tests, notes or views have the value than are listed."),
 }).meta({ id: "ErasureDetail" });
 export type ErasureDetail = z.output<typeof ErasureDetail>;

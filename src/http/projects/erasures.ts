@@ -5,7 +5,6 @@ import { z } from "zod";
 import type { ErasureHolders } from "../../load/erasure-holders.ts";
 import {
   type Criterion,
-  choicesMax,
   criterionKinds,
   erasedBefore,
   foundOther,
@@ -65,18 +64,6 @@ const Criteria = {
     .describe("Found as it is, case-sensitive, anywhere in what is stored of a trace."),
 };
 
-const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const NoteId = z.string().regex(new RegExp(`^(label\\.${uuid}|state(\\.${uuid}){2})$`));
-const Choices = {
-  testIds: z
-    .array(Id)
-    .max(choicesMax)
-    .default([])
-    .describe("Test cases to take the value out of, and to disable if drafted from a trace that was found."),
-  noteIds: z.array(NoteId).max(choicesMax).default([]).describe("Notes to take the value out of."),
-  viewIds: z.array(Id).max(choicesMax).default([]).describe("Saved views to delete."),
-};
-
 const exactlyOne = (names: readonly string[]) => ({ oneOf: names.map(name => ({ required: [name] })) });
 
 const Body = z
@@ -90,7 +77,6 @@ const Body = z
       .describe(
         "The number of traces that a dry run of the last hour found. Any other, or if more match by now: 409.",
       ),
-    ...Choices,
   })
   .check(({ value, issues }) => {
     const refuse = (message: string) => issues.push({ code: "custom", path: [], message, input: value });
@@ -123,14 +109,14 @@ export function registerErasures(app: App, given: ErasureDeps): void {
       },
     },
     async (request, reply) => {
-      const { testIds, noteIds, viewIds, confirm } = request.body;
+      const { confirm } = request.body;
       const kind = criterionKinds.find(one => request.body[one] !== undefined)!;
       const values = [request.body[kind]!].flat();
       const wanted: NewErasure = {
         projectId: request.params.id.toLowerCase(),
         createdBy: requireAccount(request).id,
         criterion: kind,
-        sealed: { values, testIds, noteIds, viewIds },
+        sealed: { values },
       };
       await requireRoom(db, wanted.projectId);
       const id =
@@ -227,14 +213,13 @@ function notConfirmed(why: string, erasedRecords = false): Refusal {
 }
 
 function stepOf({ step }: ErasureRow): Erasure["step"] {
-  if (["waiting", "find", "turns", "check", "joined"].includes(step)) return "find";
-  return ["chosen", "traces", "identities"].includes(step) ? "erase" : "edit";
+  return ["waiting", "find", "turns", "check", "joined"].includes(step) ? "find" : "erase";
 }
 
 function viewOf(row: ErasureRow, createdBy: string | null): Erasure {
-  const { id, projectId, dryRun, criterion, state, matched, erased, edited, confirmed, error } = row;
+  const { id, projectId, dryRun, criterion, state, matched, erased, confirmed, error } = row;
   return {
-    ...{ id, projectId, dryRun, criterion, state, matched, erased, edited, confirmed, error, createdBy },
+    ...{ id, projectId, dryRun, criterion, state, matched, erased, confirmed, error, createdBy },
     step: stepOf(row),
     progress: { read: Math.min(row.read, row.traces), of: row.traces },
     createdAt: row.createdAt.toISOString(),

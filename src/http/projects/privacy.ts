@@ -4,12 +4,7 @@ import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import type { RedactionRules } from "../../model/redaction.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
-import {
-  findPrivacy,
-  findPseudonymKey,
-  replacePseudonymKey,
-  savePrivacy,
-} from "../../store/accounts/privacy.ts";
+import { findPrivacy, findPseudonymKey, savePrivacy } from "../../store/accounts/privacy.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
 import { checkingOf } from "../checking.ts";
 import type { App, Deps } from "../deps.ts";
@@ -81,22 +76,6 @@ function registerPseudonymKey(app: App, { db, vault }: Deps & { vault: Vault }):
     },
     async ({ params: { id } }) => keyShown(await findPseudonymKey(db, vault, id)),
   );
-
-  app.post(
-    "/api/projects/:id/privacy/pseudonym-key",
-    {
-      schema: {
-        tags,
-        params,
-        summary: "Replace the key of pseudonyms: from then on, the same value gets another pseudonym",
-        response: { 200: PseudonymKey },
-      },
-    },
-    async ({ params: { id } }) => {
-      if (!(await replacePseudonymKey(db, vault, id))) throw new Refusal("NOT_FOUND");
-      return keyShown(await findPseudonymKey(db, vault, id));
-    },
-  );
 }
 
 function registerPreview(app: App, { db, machine, editor }: Deps & { editor: Editor }): void {
@@ -161,6 +140,6 @@ function shown({ builtIn, rules, pseudonyms, judgeRules, judgeSeesToolResults }:
   };
 }
 
-function keyShown(key: Awaited<ReturnType<typeof findPseudonymKey>>): PseudonymKey {
-  return { ...key, createdAt: key.createdAt?.toISOString() ?? null };
+function keyShown({ createdAt, key }: Awaited<ReturnType<typeof findPseudonymKey>>): PseudonymKey {
+  return { createdAt: createdAt?.toISOString() ?? null, readable: createdAt === null || key !== null };
 }

@@ -1,5 +1,4 @@
-// Finds and replaces a text, also where it crosses the escapes of JSON in a text.
-import { erasedMark } from "../../model/erasure.ts";
+// Finds a text, also where it crosses the escapes of JSON in a text.
 
 /** JSON in JSON beyond this many levels is compared as it is. Each level may be as long as the text. */
 const levelsMax = 10;
@@ -71,39 +70,10 @@ function around(text: string, at: number, length: number): string {
   return `${from > 0 ? "…" : ""}${part}${to < text.length ? "…" : ""}`;
 }
 
-/** The text without the values. One that has a value only across escapes is replaced as a whole. */
-export function eraseIn(text: string, search: TextSearch): string {
-  let left = text;
-  let kept = "";
-  for (let found = indexIn(left, search); found; found = indexIn(left, search)) {
-    kept += left.slice(0, found.at) + erasedMark;
-    left = left.slice(found.at + found.value.length);
-  }
-  const erased = kept + left;
-  return excerptOf(erased, search) === null ? erased : erasedMark;
-}
-
 /**
- * The same in every text of a JSON value that the service stores, but not in its own words: they stand under certain keys.
- * Keys are changed where they are a user's: below `userKeys`, or if they are no plain name.
+ * The first place of a JSON value that the service stores which has the value, as an excerpt, or null. Not in the service's own
+ * words: they stand under certain keys. Keys are searched where they are a user's: below `userKeys`, or if they are no plain name.
  */
-export function eraseInJson(value: unknown, search: TextSearch, within = false): unknown {
-  if (typeof value === "string") return eraseIn(value, search);
-  if (typeof value === "number") return isErasedNumber(value, search) ? 0 : value;
-  if (Array.isArray(value)) return value.map(item => eraseInJson(item, search, within));
-  if (typeof value !== "object" || value === null) return value;
-  const erased: Record<string, unknown> = Object.create(null);
-  for (const [key, item] of Object.entries(value)) {
-    if (!within && ownWords.has(key)) erased[key] = item;
-    else {
-      const isUsers = within || !plainName.test(key);
-      erased[isUsers ? eraseIn(key, search) : key] = eraseInJson(item, search, within || userKeys.has(key));
-    }
-  }
-  return erased;
-}
-
-/** The first place where `eraseInJson` would change something, as an excerpt, or null. */
 export function excerptInJson(value: unknown, search: TextSearch, within = false): string | null {
   if (typeof value === "string") return excerptOf(value, search);
   if (typeof value === "number") return isErasedNumber(value, search) ? String(value) : null;

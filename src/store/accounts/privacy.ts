@@ -4,7 +4,6 @@ import type pg from "pg";
 import { noPrivacy, type PrivacySettings, redactsAnything, type StoringRules } from "../../model/privacy.ts";
 import { type Database, transaction } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
-import { newId } from "../new-id.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export async function findPrivacy(db: Database, projectId: string): Promise<PrivacySettings | undefined> {
@@ -68,77 +67,37 @@ async function raiseRevision(client: pg.PoolClient, projectId: string): Promise<
 
 /** Unless the project has one. */
 async function makeKey(client: pg.PoolClient, vault: Vault, projectId: string): Promise<void> {
-  const id = newId();
   const key = randomBytes(32).toString("base64url");
   await client.query(
-    "insert into pseudonym_keys (project_id, id, sealed) values ($1, $2, $3) on conflict do nothing",
-    [projectId, id, vault.seal(key, about(projectId, id))],
+    "insert into pseudonym_keys (project_id, sealed) values ($1, $2) on conflict do nothing",
+    [projectId, vault.seal(key, about(projectId))],
   );
 }
 
-/** `createdAt` is null while there is none: the first rule makes one. `former`: how many are kept for erasures. */
-export type PseudonymKey = { createdAt: Date | null; readable: boolean; former: number };
+/** `createdAt` is null while there is none: the first rule makes one. `key` is null if it was encrypted with another key. */
+export type PseudonymKey = { createdAt: Date | null; key: string | null };
 
 export async function findPseudonymKey(db: Database, vault: Vault, projectId: string): Promise<PseudonymKey> {
-  const { rows } = await db.pool.query<Sealed & { createdAt: Date; replaced: boolean }>(
-    `select project_id as "projectId", id, sealed, created_at as "createdAt", replaced_at is not null as replaced
-      from pseudonym_keys where project_id = $1`,
+  const { rows } = await db.pool.query<{ sealed: Buffer; createdAt: Date }>(
+    `select sealed, created_at as "createdAt" from pseudonym_keys where project_id = $1`,
     [projectId],
   );
-  const present = rows.find(({ replaced }) => !replaced);
-  return {
-    createdAt: present?.createdAt ?? null,
-    readable: present === undefined || opened(vault, present) !== null,
-    former: rows.filter(({ replaced }) => replaced).length,
-  };
+  const [row] = rows;
+  return { createdAt: row?.createdAt ?? null, key: row ? opened(vault, projectId, row.sealed) : null };
 }
-
-/** Replaces the key: once this returns, no process uses the former one. False if the project does not exist. */
-export async function replacePseudonymKey(db: Database, vault: Vault, projectId: string): Promise<boolean> {
-  const replaced = await transaction(db, async client => {
-    if (!(await raiseRevision(client, projectId))) return false;
-    await client.query(
-      "update pseudonym_keys set replaced_at = now() where project_id = $1 and replaced_at is null",
-      [projectId],
-    );
-    await makeKey(client, vault, projectId);
-    return true;
-  });
-  if (replaced) await cachesExpired();
-  return replaced;
-}
-
-/** For erasures: the present key first, then the former ones, newest first. `unreadable`: how many cannot be decrypted. */
-export async function listPseudonymKeys(
-  db: Database,
-  vault: Vault,
-  projectId: string,
-): Promise<{ keys: string[]; unreadable: number }> {
-  const { rows } = await db.pool.query<Sealed>(
-    `select project_id as "projectId", id, sealed from pseudonym_keys where project_id = $1
-      order by replaced_at desc nulls first, id desc`,
-    [projectId],
-  );
-  const keys = rows.flatMap(row => opened(vault, row) ?? []);
-  return { keys, unreadable: rows.length - keys.length };
-}
-
-type Sealed = { projectId: string; id: string; sealed: Buffer };
 
 /** Null if it was encrypted with another key. */
-function opened(vault: Vault, { projectId, id, sealed }: Sealed): string | null {
-  return vault.open(sealed, about(projectId, id)) ?? null;
+function opened(vault: Vault, projectId: string, sealed: Buffer): string | null {
+  return vault.open(sealed, about(projectId)) ?? null;
 }
 
-function about(projectId: string, id: string): string {
-  return `pseudonyms:${projectId}:${id}`.toLowerCase();
-}
+const about = (projectId: string) => `pseudonyms:${projectId}`.toLowerCase();
 
 /** As SQL over `projects p`: what `storingRulesOf` takes; null for a project that redacts nothing. */
 export const storingColumn = `case when p.privacy is not null then (
     select json_build_object('projectId', p.id, 'settings', p.privacy, 'revision', p.privacy_revision,
-      'keyId', y.id, 'sealed', encode(y.sealed, 'base64'))
-    from (select) one left join pseudonym_keys y on y.project_id = p.id and y.replaced_at is null
+      'sealed', encode(y.sealed, 'base64'))
+    from (select) one left join pseudonym_keys y on y.project_id = p.id
   ) end`;
 
 export type Storing = { revision: number; storing: StoringRules | null };
@@ -168,19 +127,17 @@ export type StoringRow = {
   projectId: string;
   settings: PrivacySettings;
   revision: number;
-  keyId: string | null;
   sealed: string | null;
 } | null;
 
 export function storingRulesOf(vault: Vault, row: StoringRow): StoringRules | null {
   if (!row || !redactsAnything(row.settings)) return null;
-  const { projectId, revision, keyId, sealed, settings } = row;
+  const { projectId, revision, sealed, settings } = row;
   const { builtIn, rules, pseudonyms } = settings;
-  const key = sealed && keyId && { projectId, id: keyId, sealed: Buffer.from(sealed, "base64") };
   return {
     projectId,
     revision,
     rules: { builtIn, rules, pseudonyms },
-    pseudonymKey: key ? opened(vault, key) : null,
+    pseudonymKey: sealed === null ? null : opened(vault, projectId, Buffer.from(sealed, "base64")),
   };
 }

@@ -50,12 +50,9 @@ export type Progress = {
   cursor: string | null;
   read: number;
   erased: number;
-  edited: number;
   matches: { traceId: string; place: ErasurePlace | null }[];
   /** Traces that are no match any more. */
   unmatched: string[];
-  /** How long to wait for the next part at least. */
-  waitMs: number;
 };
 
 const placesMax = 20;
@@ -65,7 +62,7 @@ export async function moveErasure(
   db: Database,
   vault: Vault,
   from: ErasureAt,
-  { step, cursor, read, erased, edited, matches, unmatched, waitMs }: Progress,
+  { step, cursor, read, erased, matches, unmatched }: Progress,
 ): Promise<number | undefined> {
   const { id } = from;
   const isSame = matches.length + unmatched.length === 0;
@@ -92,10 +89,10 @@ export async function moveErasure(
   }
   return transaction(db, async client => {
     const { rows } = await client.query<{ matched: number }>(
-      `update erasures set step = $4, cursor = $5, read = read + $6, erased = erased + $7, edited = edited + $8,
-         attempts = 0, error = null, next_at = now() + $9::float8 * interval '1 ms'
+      `update erasures set step = $4, cursor = $5, read = read + $6, erased = erased + $7, attempts = 0,
+         error = null, next_at = now()
        where ${isAt} returning matched`,
-      [...valuesOf(from), step, cursor, read, erased, edited, waitMs],
+      [...valuesOf(from), step, cursor, read, erased],
     );
     if (!rows[0]) return undefined;
     if (isSame) return rows[0].matched;

@@ -142,10 +142,3 @@ export async function listTurnsOfTraces(db: Database, traceIds: string[]): Promi
   }
   return found;
 }
-
-/** Ends runs that had no trace for these turns yet, and deletes their turns. */
-export async function deleteTurns(db: Database, runIds: string[]): Promise<void> {
-  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
-    await place.pool.query("select delete_turns_of($1::uuid[])", [ids]);
-  }
-}

@@ -129,16 +129,12 @@ create table projects (
 );
 create index projects_account on projects (account_id);
 
--- Keys of pseudonyms, encrypted. Former ones are kept to find what is to be erased, and for nothing else.
+-- The key of a project's pseudonyms, encrypted. It is never replaced: a person's pseudonym stays the same.
 create table pseudonym_keys (
-  project_id uuid not null references projects on delete cascade,
-  id uuid not null,
+  project_id uuid primary key references projects on delete cascade,
   sealed bytea not null,
-  created_at timestamptz not null default now(),
-  replaced_at timestamptz,
-  primary key (project_id, id)
+  created_at timestamptz not null default now()
 );
-create unique index pseudonym_keys_present on pseudonym_keys (project_id) where replaced_at is null;
 
 create table agents (
   id uuid primary key,

@@ -250,7 +250,7 @@ create table erasures (
   criterion text not null check (criterion in ('userId', 'conversationId', 'externalId', 'traceIds', 'text')),
   dry_run boolean not null,
   state text not null default 'running' check (state in ('running', 'done', 'failed')),
-  -- Encrypted JSON: the values, and the tests, notes and views to edit. Null once an erasure has ended.
+  -- Encrypted JSON: the values. Null once an erasure has ended.
   sealed bytea,
   -- How many traces may be erased; null: a dry run.
   confirmed integer,
@@ -263,7 +263,6 @@ create table erasures (
   read integer not null default 0,
   matched integer not null default 0,
   erased integer not null default 0,
-  edited integer not null default 0,
   attempts integer not null default 0,
   -- Why the last attempt failed.
   error text,

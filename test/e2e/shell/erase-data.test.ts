@@ -1,4 +1,4 @@
-// Erasing a user in the dashboard: the dry run, tests and views that have the value, the number to confirm, the record.
+// Erasing a user in the dashboard: the dry run, links to tests and views that have the value, the number to confirm, the record.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
@@ -10,7 +10,7 @@ import { shoot } from "../../support/shoot.ts";
 
 const browser = useBrowser();
 
-test("a user is found, confirmed by number and erased, with the chosen test and view, and the record names nobody", async () => {
+test("a user is found, confirmed by number and erased, what else has the value is linked, and the record names nobody", async () => {
   const { service } = browser;
   const owner = await service.signUp();
   const { projectId, client } = owner;
@@ -43,9 +43,16 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   await page.getByRole("button", { name: "Find data" }).click();
   await page.getByRole("heading", { name: "2 traces found" }).waitFor();
   await page.getByRole("heading", { name: "Also mentions" }).waitFor();
-  await page.getByRole("checkbox", { name: /Greets/ }).check();
-  await page.getByRole("checkbox", { name: /Like hers.*Drafted from a found trace/ }).check();
-  await page.getByRole("checkbox", { name: /One user/ }).check();
+  const links = page.locator("main a[target=_blank]");
+  assert.deepEqual(
+    await links.evaluateAll(all => all.map(link => [link.textContent, link.getAttribute("href")])),
+    [
+      ["Like hers", `/projects/${projectId}/agents/${agent.id}/tests/${drafted.id}`],
+      ["Greets", `/projects/${projectId}/agents/${agent.id}/tests/${asksJane.id}`],
+      ["One user", `/projects/${projectId}/agents/${agent.id}/traces`],
+    ],
+  );
+  await page.getByText("Drafted from a found trace").waitFor();
   await shoot(page, "erase-found");
   await assertReflows(page);
   await page.setViewportSize({ width: 390, height: 844 });
@@ -56,7 +63,7 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   await page.getByText("The number does not match.").waitFor();
   await page.getByLabel("Type 2 to confirm").fill("2");
   await page.getByRole("button", { name: "Erase 2 traces" }).click();
-  await page.getByText("2 traces erased. 3 tests, notes and views changed.").waitFor();
+  await page.getByText("2 traces erased.").waitFor();
   await page.getByRole("heading", { name: "User ID: 2 traces" }).waitFor();
   await page.getByText("Done").waitFor();
   await shoot(page, "erase-done");
@@ -68,16 +75,9 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
     items.map(({ userId }) => userId),
     ["john@example.com"],
   );
-  const edited = await client.read(`/api/tests/${asksJane.id}`);
-  assert.deepEqual(edited.turns, [{ input: "I am [erased]" }]);
-  assert.equal((await client.read(`/api/tests/${drafted.id}`)).status, "disabled");
-  assert.deepEqual((await client.read(`/api/agents/${agent.id}/trace-views`)).items, []);
 
-  // A search that fails leaves no earlier result to confirm, and a value that only a test has needs a choice.
-  const other = await makeTest(owner, agent.id, {
-    name: "Only a test",
-    turns: [{ input: "I am Nobody Else" }],
-  });
+  // A search that fails leaves no earlier result to confirm, and a text that no trace has may be quoted by results of tests.
+  await makeTest(owner, agent.id, { name: "Only a test", turns: [{ input: "I am Nobody Else" }] });
   const find = async (text: string) => {
     await page.getByLabel("Find by").selectOption("text");
     await page.getByRole("textbox", { name: "Text" }).fill(text);
@@ -92,14 +92,10 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   await page.unroute("**/erasures");
   await find("Nobody Else");
   await page.getByRole("heading", { name: "No traces found" }).waitFor();
-  const erase = page.getByRole("button", { name: "Erase from chosen" });
-  await erase.click();
-  await page.getByText("Choose at least one.").waitFor();
+  await page.getByRole("link", { name: "Only a test" }).waitFor();
   await assertAccessible(page);
-  await page.getByRole("checkbox", { name: /Only a test/ }).check();
-  await erase.click();
-  await page.getByText("0 traces erased. 1 test, note or view changed.").waitFor();
-  assert.deepEqual((await client.read(`/api/tests/${other.id}`)).turns, [{ input: "I am [erased]" }]);
+  await page.getByRole("button", { name: "Erase quotes" }).click();
+  await page.getByText("0 traces erased.").waitFor();
   await page.getByRole("link", { name: "Ingestion log" }).click();
   await page.waitForURL(/\/ingestion$/);
   assert.deepEqual(complaints, ["Failed to load resource: net::ERR_FAILED"]);

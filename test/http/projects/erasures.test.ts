@@ -23,7 +23,7 @@ after(() => service.close());
 test("a finished dry run is searched for once, however often it is read, and again where that failed", async () => {
   const { client, projectId, accountId } = await service.verifiedAccount();
   const finished = async (value: string) => {
-    const sealed = { values: [value], testIds: [], noteIds: [], viewIds: [] };
+    const sealed = { values: [value] };
     const id = await insertDryRun(service.db, testVault, {
       ...{ projectId, createdBy: accountId, criterion: "userId", sealed },
     });

@@ -1,15 +1,9 @@
-// Finding and replacing a text across the escapes of JSON in texts, and not mistaking what is the service's own.
+// Finding a text across the escapes of JSON in texts, and not mistaking what is the service's own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Batch } from "../../../src/model/trace/trace.ts";
-import {
-  eraseIn,
-  eraseInJson,
-  excerptInJson,
-  excerptOf,
-  JsonProbe,
-} from "../../../src/redaction/erasure/escaped-text.ts";
+import { excerptInJson, excerptOf, JsonProbe } from "../../../src/redaction/erasure/escaped-text.ts";
 import { findInBatch } from "../../../src/redaction/erasure/find-in-batch.ts";
 import { makeBatch, makeSpan } from "../../model/make-trace.ts";
 
@@ -33,15 +27,12 @@ test("a text is found as it is, and where JSON in text escapes it at any depth",
   ];
   for (const [text, value] of found) {
     assert.ok(excerptOf(text, searchFor(value))?.includes(value.replace(/\s/g, " ")), text);
-    assert.equal(excerptOf(eraseIn(text, searchFor(value)), searchFor(value)), null, text);
-    assert.ok(eraseIn(text, searchFor(value)).includes("[erased]"), text);
   }
   for (const [text, value] of [
     ["JANE@example.com", "jane@example.com"],
     ["jane @example.com", "jane@example.com"],
   ] as const) {
     assert.equal(excerptOf(text, searchFor(value)), null, text);
-    assert.equal(eraseIn(text, searchFor(value)), text);
   }
 });
 
@@ -51,7 +42,6 @@ test("an ID is found as a whole word", () => {
     assert.ok(excerptOf(text, search));
   for (const text of ["user-12", "superuser-1", "user-1é", "xuser-1_"])
     assert.equal(excerptOf(text, search), null);
-  assert.equal(eraseIn("user-12, user-1, user-1", search), "user-12, [erased], [erased]");
 });
 
 test("a long text of backslashes takes time in proportion to its length", () => {
@@ -61,7 +51,7 @@ test("a long text of backslashes takes time in proportion to its length", () => 
   assert.ok(performance.now() - begun < 20_000);
 });
 
-test("the service's own words and short numbers stay when a result is edited", () => {
+test("the service's own words and short numbers in a result are not found", () => {
   const result = {
     outcome: "passed",
     type: "semantic",
@@ -71,12 +61,7 @@ test("the service's own words and short numbers stay when a result is edited", (
     durationMs: 12_345,
     phone: 491_701_234_567,
   };
-  assert.deepEqual(JSON.parse(JSON.stringify(eraseInJson(result, searchFor("passed")))), {
-    ...result,
-    reason: "[erased] by Jane",
-    expected: { name: "[erased]", min: 1 },
-    evidence: [{ value: { "[erased]": "semantic" } }],
-  });
+  assert.equal(excerptInJson(result, searchFor("passed")), "passed by Jane");
   assert.equal(excerptInJson({ outcome: "passed" }, searchFor("passed")), null);
   assert.equal(excerptInJson(result, searchFor("1234")), null);
   assert.equal(excerptInJson(result, searchFor("491701234567")), "491701234567");

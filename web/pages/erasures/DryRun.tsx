@@ -1,14 +1,14 @@
 // What a dry run finds: the number of traces, the first places, what else has the value, and the form that erases it.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import type { ReactNode } from "react";
 import type { ErasureDetail } from "../../../src/http/projects/erasure-schemas.ts";
 import { numberText } from "../../format.ts";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { type Faults, textOf, useSubmit } from "../../forms/submit.ts";
 import { startErasure, type WantedCriterion } from "../../mutations/erasures.ts";
 import { erasureQuery } from "../../queries/erasures.ts";
-import { Choices, Field } from "../../ui/Field.tsx";
+import { Field } from "../../ui/Field.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { TraceText } from "../../ui/TraceText.tsx";
@@ -86,82 +86,100 @@ function Found({ found, projectId, ...props }: FoundProps) {
       {isNothing ? (
         <p className="quiet">Nothing to erase. Check the spelling: case matters.</p>
       ) : (
-        <EraseForm found={found} projectId={projectId} {...props} />
+        <>
+          <Mentions found={found} projectId={projectId} />
+          {(matched > 0 || found.criterion === "text") && (
+            <EraseForm found={found} projectId={projectId} {...props} />
+          )}
+        </>
       )}
     </>
   );
 }
 
 function EraseForm({ found, projectId, wanted, onErase }: FoundProps) {
-  const { matched, tests, notes, views, more } = found;
-  const [testIds, setTestIds] = useState<string[]>([]);
-  const [noteIds, setNoteIds] = useState<string[]>([]);
-  const [viewIds, setViewIds] = useState<string[]>([]);
+  const { matched } = found;
   const { form, busy, faults, failure } = useSubmit<ErasureDetail>({
     check: (fields): Faults => {
-      if (matched > 0) {
-        const isConfirmed = textOf(fields, "confirm").trim() === String(matched);
-        return isConfirmed ? {} : { confirm: "The number does not match." };
-      }
-      return testIds.length + noteIds.length + viewIds.length > 0 ? {} : { chosen: "Choose at least one." };
+      const isConfirmed = matched === 0 || textOf(fields, "confirm").trim() === String(matched);
+      return isConfirmed ? {} : { confirm: "The number does not match." };
     },
-    send: () => startErasure(projectId, wanted, matched, { testIds, noteIds, viewIds }),
+    send: () => startErasure(projectId, wanted, matched),
     done: onErase,
   });
   return (
     <form {...form} className="stack">
-      {tests.length + notes.length + views.length > 0 && <h3>Also mentions</h3>}
-      <Held
-        name="testIds"
-        label="Take the value out of these test cases, and disable those drafted from a found trace"
-        items={tests.map(({ id, name, ...test }) => ({ id, title: name, excerpt: heldText(test) }))}
-        chosen={testIds}
-        onChoose={setTestIds}
-      />
-      <Held
-        name="noteIds"
-        label="Take the value out of these notes on other traces"
-        items={notes.map(({ id, testName, excerpt }) => ({ id, title: testName, excerpt }))}
-        chosen={noteIds}
-        onChoose={setNoteIds}
-      />
-      <Held
-        name="viewIds"
-        label="Delete these saved views"
-        items={views.map(({ id, name, excerpt }) => ({ id, title: name, excerpt }))}
-        chosen={viewIds}
-        onChoose={setViewIds}
-      />
-      {more && <p className="quiet small">More match than are listed. Search again after erasing.</p>}
-      {matched === 0 ? (
-        <p>
-          {faults["chosen"] && (
-            <span role="alert" className="text-bad">
-              {faults["chosen"]}{" "}
-            </span>
-          )}
-          Nothing else is changed. This cannot be undone.
-        </p>
-      ) : (
-        <>
-          <p>
-            Also deletes evaluations, judge calls, labels, manual runs and log records of these traces. This
-            cannot be undone.
-          </p>
-          <Field
-            label={`Type ${matched} to confirm`}
-            name="confirm"
-            inputMode="numeric"
-            required
-            fault={faults["confirm"]}
-            autoComplete="off"
-          />
-        </>
+      <p>
+        {matched === 0
+          ? "Deletes results, judge calls and manual runs that quote the text. This cannot be undone."
+          : "Deletes evaluations, judge calls, labels, manual runs and log records of these traces, and what quotes them elsewhere. This cannot be undone."}
+      </p>
+      {matched > 0 && (
+        <Field
+          label={`Type ${matched} to confirm`}
+          name="confirm"
+          inputMode="numeric"
+          required
+          fault={faults["confirm"]}
+          autoComplete="off"
+        />
       )}
       <SubmitRow failure={failure} busy={busy} look="danger">
-        {matched === 0 ? "Erase from chosen" : `Erase ${tracesText(matched)}`}
+        {matched === 0 ? "Erase quotes" : `Erase ${tracesText(matched)}`}
       </SubmitRow>
     </form>
+  );
+}
+
+/** What an erasure leaves as it is: tests, notes and saved views, each with a link to where it is edited. */
+function Mentions({ found, projectId }: Pick<FoundProps, "found" | "projectId">) {
+  const { tests, notes, views, more } = found;
+  if (tests.length + notes.length + views.length === 0) return null;
+  return (
+    <div className="stack">
+      <h3>Also mentions</h3>
+      <p>Tests, notes and saved views are not erased. Edit, disable or delete these first.</p>
+      <Held label="Tests" count={tests.length}>
+        {tests.map(({ id, agentId, name, ...test }) => (
+          <HeldItem key={id} excerpt={heldText(test)}>
+            <Link
+              to="/projects/$projectId/agents/$agentId/tests/$testId"
+              params={{ projectId, agentId, testId: id }}
+              target="_blank"
+            >
+              {name}
+            </Link>
+          </HeldItem>
+        ))}
+      </Held>
+      <Held label="Notes" count={notes.length}>
+        {notes.map(({ agentId, traceId, testId, testName, excerpt }) => (
+          <HeldItem key={`${traceId} ${testId} ${excerpt}`} excerpt={excerpt}>
+            <Link
+              to="/projects/$projectId/agents/$agentId/traces/$traceId"
+              params={{ projectId, agentId, traceId }}
+              target="_blank"
+            >
+              {testName}
+            </Link>
+          </HeldItem>
+        ))}
+      </Held>
+      <Held label="Saved views" count={views.length}>
+        {views.map(({ id, agentId, name, excerpt }) => (
+          <HeldItem key={id} excerpt={excerpt}>
+            <Link
+              to="/projects/$projectId/agents/$agentId/traces"
+              params={{ projectId, agentId }}
+              target="_blank"
+            >
+              {name}
+            </Link>
+          </HeldItem>
+        ))}
+      </Held>
+      {more && <p className="quiet small">More match than are listed. Search again after editing these.</p>}
+    </div>
   );
 }
 
@@ -171,16 +189,20 @@ function heldText({ excerpt, draftedFrom }: { excerpt: string; draftedFrom: stri
   return excerpt === "" ? "Drafted from a found trace" : `Drafted from a found trace: ${excerpt}`;
 }
 
-type HeldProps = {
-  name: string;
-  label: string;
-  items: { id: string; title: string; excerpt: string }[];
-  chosen: string[];
-  onChoose: (ids: string[]) => void;
-};
+function Held({ label, count, children }: { label: string; count: number; children: ReactNode }) {
+  if (count === 0) return null;
+  return (
+    <>
+      <h4>{label}</h4>
+      <ul className="stack-tight">{children}</ul>
+    </>
+  );
+}
 
-function Held({ name, label, items, chosen, onChoose }: HeldProps) {
-  if (items.length === 0) return null;
-  const choices = items.map(({ id, title, excerpt }) => ({ value: id, label: title, note: excerpt }));
-  return <Choices many name={name} label={label} choices={choices} chosen={chosen} onChoose={onChoose} />;
+function HeldItem({ excerpt, children }: { excerpt: string; children: ReactNode }) {
+  return (
+    <li className="small">
+      {children} <bdi className="quiet break">{excerpt}</bdi>
+    </li>
+  );
 }

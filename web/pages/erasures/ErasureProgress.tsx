@@ -22,7 +22,7 @@ export function ErasureProgress({ id, projectId }: { id: string; projectId: stri
   return (
     <Loaded query={erasure}>
       {found => {
-        const { state, erased, edited, error } = found;
+        const { state, erased, error } = found;
         if (state === "running") {
           return (
             <Notice tone="info" role="status">
@@ -41,8 +41,6 @@ export function ErasureProgress({ id, projectId }: { id: string; projectId: stri
         return (
           <Notice tone={error ? "warn" : "good"} role="status">
             {tracesText(erased)} erased.
-            {edited > 0 &&
-              ` ${edited} ${edited === 1 ? "test, note or view" : "tests, notes and views"} changed.`}
             {error && ` ${error}`}
           </Notice>
         );

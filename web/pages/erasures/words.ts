@@ -40,6 +40,5 @@ export function progressText({ step, progress, matched, erased }: Erasure): stri
   if (step === "find") {
     return `Reading ${numberText(progress.read)} of ${tracesText(progress.of)}; ${numberText(matched)} found so far.`;
   }
-  if (step === "erase") return `Erasing ${numberText(erased)} of ${tracesText(matched)}.`;
-  return `${tracesText(erased)} erased. Editing copies of tests.`;
+  return `Erasing ${numberText(erased)} of ${tracesText(matched)}.`;
 }
