@@ -314,7 +314,9 @@ test("a trace that is deleted before its run is evaluated ends the run with that
     judge: {
       ...unaskedJudge,
       async ask(questions) {
-        await db.pool.query("delete from traces where agent_id = $1", [sender.agentId]);
+        await db.pool.query("select delete_traces(array(select id from traces where agent_id = $1))", [
+          sender.agentId,
+        ]);
         return questions.map(() => undecided);
       },
     },

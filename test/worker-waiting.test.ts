@@ -19,6 +19,7 @@ import {
   otlpWrite,
   storeDueRun,
 } from "./store/traces/make-write.ts";
+import { deleteAllTraces } from "./support/delete-all-traces.ts";
 import { eventually } from "./support/eventually.ts";
 import { serverError } from "./support/judge-answers.ts";
 import { startRunWorker, type TestWorker, type WorkerOptions } from "./support/run-worker.ts";
@@ -28,7 +29,7 @@ const started: TestWorker[] = [];
 // Also those of a failed test: a worker that is not stopped keeps the process alive.
 afterEach(() => Promise.all(started.splice(0).map(worker => worker.stop())));
 after(close);
-beforeEach(() => db.pool.query("delete from traces"));
+beforeEach(() => deleteAllTraces(db));
 
 const plain = await makeSender(db);
 const semantic = await makeSender(db, { judged: false });

@@ -18,13 +18,14 @@ import {
   otlpWrite,
   storeDueRun,
 } from "./store/traces/make-write.ts";
+import { deleteAllTraces } from "./support/delete-all-traces.ts";
 import { eventually } from "./support/eventually.ts";
 import { makeAgentRow } from "./support/rows.ts";
 import { startRunWorker, type WorkerOptions } from "./support/run-worker.ts";
 
 const { url, db, close } = await openTwice();
 after(close);
-beforeEach(() => db.pool.query("delete from traces"));
+beforeEach(() => deleteAllTraces(db));
 
 const plain = await makeSender(db);
 const semantic = await makeSender(db, { judged: false });

@@ -15,7 +15,7 @@ export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<
     // Fewer than were chosen are deleted if somebody else deletes some meanwhile.
     for (let deleted = 1; deleted > 0; ) {
       const { rowCount } = await (await placeOf(db, agentId)).pool.query(
-        "delete from traces where id = any (array(select id from traces where agent_id = $1 limit $2))",
+        "select delete_traces(array(select id from traces where agent_id = $1 limit $2))",
         [agentId, deletedAtOnce],
       );
       deleted = rowCount ?? 0;

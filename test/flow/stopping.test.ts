@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { deleteAllTraces } from "../support/delete-all-traces.ts";
 import { eventually } from "../support/eventually.ts";
 import { silence, startJudgeServer } from "../support/judge-server.ts";
 import { freshDatabase, openFresh } from "../support/postgres.ts";
@@ -26,7 +27,7 @@ const made = await bootstrapped(env);
 
 test("under load no accepted request fails, and every acknowledged trace is stored", async () => {
   for (let round = 0; round < 3; round++) {
-    await db.pool.query("delete from traces");
+    await deleteAllTraces(db);
     const service = await startProcess({ ...env, SVC_ROLES: "http" });
     const load = startLoad({ url: service.url, ...made }, { clients: 8, retries: false });
     await eventually(() => assert.ok(load.acknowledged.size > 100));

@@ -170,7 +170,7 @@ for (const identity of ["requestId", "w3cTraceId"] as const) {
     await stop();
     assert.equal(agent.asked.length, 1);
     assert.deepEqual(await evaluateManualRunsAgain(db, agentId, { launchId }, 0), [], "nothing has changed");
-    await db.pool.query("delete from traces where id = $1", [traceId]);
+    await db.pool.query("select delete_traces(array[$1::uuid])", [traceId]);
     const left = await db.pool.query("select from trace_identities where agent_id = $1", [agentId]);
     assert.equal(left.rowCount, 0, "a deletion takes both identities along");
   });

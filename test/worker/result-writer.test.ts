@@ -10,6 +10,7 @@ import { EventPublisher } from "../../src/store/events.ts";
 import { claimRuns } from "../../src/store/runs/claims.ts";
 import { ResultWriter } from "../../src/worker/result-writer.ts";
 import { makeSender, openTwice, storeDueRun } from "../store/traces/make-write.ts";
+import { deleteAllTraces } from "../support/delete-all-traces.ts";
 import { eventually } from "../support/eventually.ts";
 
 const { db, close } = await openTwice();
@@ -32,7 +33,7 @@ const verdict = {
 
 /** Three claimed runs with their traces, and a writer that waits for others while `isComing`. */
 async function threeEvaluated() {
-  await db.pool.query("delete from traces");
+  await deleteAllTraces(db);
   const sender = await makeSender(db);
   for (let count = 0; count < 3; count++) await storeDueRun(db, sender);
   const { runs } = await claimRuns(db, { lease, leaseMs: 30_000, runsMax: 3 });

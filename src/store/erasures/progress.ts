@@ -223,7 +223,7 @@ async function eraseIn(db: Database, id: string, checked: CheckedMatch[]): Promi
          select t.id from unnest($1::uuid[], $2::int[]) as checked (id, revision)
            join traces t on t.id = checked.id and t.revision = checked.revision order by t.id for update of t
        )
-       delete from traces using chosen where traces.id = chosen.id`,
+       select delete_traces(array(select id from chosen))`,
       [matching.map(({ traceId }) => traceId), matching.map(({ revision }) => revision)],
     );
     await deleteMatches(

@@ -11,7 +11,7 @@ const deletedAtOnce = 1_000;
 export async function deleteLaunch(db: Database, id: string): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rowCount } = await (await placeOfRow(db, "launches", id)).pool.query(
-      `delete from traces where id = any (array(
+      `select delete_traces(array(
          select distinct t.id from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
            join traces t on t.agent_id = u.agent_id and t.id = u.trace_id
          where r.launch_id = $1 limit $2

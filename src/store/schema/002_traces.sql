@@ -59,24 +59,11 @@ create index traces_test_runs on traces (agent_id, id desc) where kind = 'test_r
 create index traces_conversation on traces (agent_id, conversation_id, turn_at, id) where conversation_id is not null;
 create index traces_user on traces (agent_id, user_id, id) where user_id is not null;
 
--- What hangs on a trace goes with it in triggers, not by foreign keys: those would look up and lock the trace's row for each
--- row inserted, and dropping a range of batches would look for rows of other tables. Triggers run in the order of their
--- names. Tools and models are locked before what hangs on the traces, as by the transactions that store traces; results of
--- tests after the runs, as by those that complete runs.
-create trigger traces_calls_deleted after delete on traces referencing old table as gone
-  for each statement execute function delete_values_of_traces();
-create trigger traces_deleted after delete on traces referencing old table as gone
-  for each statement execute function delete_what_hangs_on_traces();
-create trigger traces_deleted_backtests after delete on traces referencing old table as gone
-  for each statement execute function delete_backtest_results();
-create trigger traces_deleted_deadlines after delete on traces referencing old table as gone
-  for each statement execute function delete_content_deadlines();
-create trigger traces_deleted_erasures after delete on traces referencing old table as gone
-  for each statement execute function delete_erasure_matches();
-create trigger traces_deleted_identities after delete on traces referencing old table as gone
-  for each statement execute function delete_identities();
-create trigger traces_tests_deleted after delete on traces referencing old table as gone
-  for each statement execute function delete_results_of_traces();
+-- Traces are deleted by `delete_traces` alone, which takes along what belongs to them. Not by foreign keys: those would look up and
+-- lock the trace's row for each row inserted, and dropping a range of batches would look for rows of other tables. What arrives
+-- while its agent is being deleted goes with that, and so with this trigger.
+create trigger traces_deleted_with_agent after delete on traces referencing old table as gone
+  for each statement when (pg_trigger_depth() > 0) execute function delete_rows_of_agents_traces();
 
 -- Makes an identity unique: the first request with it makes its trace. Identities stay when the retention time of a trace
 -- is over, so that what is sent again is not counted twice, and go with a deletion or an erasure. No foreign key: every

@@ -44,57 +44,99 @@ begin
 end
 $$;
 
--- Deletes what quotes or belongs to deleted traces. Most have no row in most of these tables: whether one of them has any is
--- asked once, between the lowest and the highest id, and not for each trace. The plan is kept, here and below: with many
--- traces, the planner preferred a new one at each deletion, which took a quarter of its time
--- (docs/decisions/047-keys-by-agent.md).
-create or replace function delete_what_hangs_on_traces() returns trigger language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+-- Deletes these traces, and all that belongs to them or quotes them; returns the ids of those that it found. Locked in the order of
+-- their ids, as by all who delete or merge traces. `over`: their retention time is: identities stay, so that what is sent again is
+-- not stored again, and values are left to the caller, who deletes those of whole minutes. `below`: batches of traces below it
+-- stay, since their range is dropped soon.
+create or replace function delete_traces(ids uuid[], over boolean default false, below uuid default null) returns setof uuid
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  lowest uuid := (select id from gone order by id limit 1);
-  highest uuid := (select id from gone order by id desc limit 1);
-  -- Retention sets this: batches below are left to the drop of their range.
-  lowest_batch uuid := greatest(lowest, nullif(current_setting('onlooker.drops_below', true), '')::uuid);
+  gone record;
+begin
+  select array_agg(id) as ids, array_agg(agent_id) as agents, array_agg(external_id) as names into gone
+    from (select id, agent_id, external_id from traces where id = any (ids) order by id for update) locked;
+  if gone.ids is null then return; end if;
+  delete from traces where id = any (gone.ids);
+  perform delete_rows_of_traces(gone.ids, gone.agents, gone.names, over, below);
+  return query select unnest(gone.ids);
+end
+$$;
+
+-- Of traces that are deleted, in the order of their ids. Most have no row in most of these tables: whether one of them has any is
+-- asked once, between the lowest and the highest id, and not for each trace. The plan is kept, here and above: with many
+-- traces, the planner preferred a new one at each deletion, which took a quarter of its time (docs/decisions/047-keys-by-agent.md).
+-- Tools and models are locked before the rest, as by the transactions that store traces; results of tests after the runs, as by
+-- those that complete runs.
+create or replace function delete_rows_of_traces(ids uuid[], agents uuid[], names text[], over boolean, below uuid) returns void
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  lowest uuid := ids[1];
+  highest uuid := ids[cardinality(ids)];
+  lowest_batch uuid := greatest(lowest, below);
   has record;
 begin
-  if lowest is null then return null; end if;
+  if not over then perform delete_values_of_traces(ids, agents); end if;
   select
-    exists (select from (select distinct agent_id from gone) agent join waiting_records using (agent_id)) as records,
+    exists (select from (select distinct unnest(agents) as agent_id) a join waiting_records using (agent_id)) as records,
+    exists (select from (select distinct unnest(agents) as agent_id) a join content_deadlines using (agent_id)) as deadlines,
     exists (select from run_turns where trace_id >= lowest and trace_id <= highest) as turns,
     exists (select from trace_otlp_ids where trace_id >= lowest and trace_id <= highest) as otlp_ids,
     exists (select from judge_calls where trace_id >= lowest and trace_id <= highest) as calls,
     exists (select from judge_answers where trace_id >= lowest and trace_id <= highest) as answers,
     exists (select from labels where trace_id >= lowest and trace_id <= highest) as labels,
-    exists (select from result_states where trace_id >= lowest and trace_id <= highest) as states
+    exists (select from result_states where trace_id >= lowest and trace_id <= highest) as states,
+    exists (select from backtest_results where trace_id >= lowest and trace_id <= highest) as backtests,
+    exists (select from erasure_matches where trace_id >= lowest and trace_id <= highest) as erasures
     into has;
   if lowest_batch <= highest then
-    delete from trace_batches using gone
-      where trace_batches.trace_id = gone.id and trace_batches.trace_id >= lowest_batch and trace_batches.trace_id <= highest;
+    delete from trace_batches where trace_id = any (ids) and trace_id >= lowest_batch and trace_id <= highest;
   end if;
   if has.records then
     delete from waiting_records w using (
-      select agent_id, external_id as otlp_trace_id from gone
-      union select o.agent_id, o.otlp_trace_id from trace_otlp_ids o join gone on gone.id = o.trace_id
+      select * from unnest(agents, names) as named (agent_id, otlp_trace_id)
+      union select agent_id, otlp_trace_id from trace_otlp_ids where trace_id = any (ids)
     ) named
       where w.agent_id = named.agent_id and w.otlp_trace_id = named.otlp_trace_id;
   end if;
   if has.otlp_ids then
-    if coalesce(current_setting('onlooker.keeps_identities', true), '') <> 'on' then
-      delete from trace_identities i using trace_otlp_ids o join gone on gone.id = o.trace_id
-        where i.agent_id = o.agent_id and i.external_id = o.otlp_trace_id and i.trace_id = o.trace_id;
+    if not over then
+      delete from trace_identities i using trace_otlp_ids o where o.trace_id = any (ids)
+        and i.agent_id = o.agent_id and i.external_id = o.otlp_trace_id and i.trace_id = o.trace_id;
     end if;
-    delete from trace_otlp_ids using gone where trace_otlp_ids.trace_id = gone.id;
+    delete from trace_otlp_ids where trace_id = any (ids);
   end if;
-  if has.calls then delete from judge_calls using gone where judge_calls.trace_id = gone.id; end if;
-  if has.answers then delete from judge_answers using gone where judge_answers.trace_id = gone.id; end if;
-  if has.labels then delete from labels using gone where labels.trace_id = gone.id; end if;
-  if has.states then
-    delete from result_states s using gone where s.agent_id = gone.agent_id and s.trace_id = gone.id;
-  end if;
+  if has.calls then delete from judge_calls where trace_id = any (ids); end if;
+  if has.answers then delete from judge_answers where trace_id = any (ids); end if;
+  if has.labels then delete from labels where trace_id = any (ids); end if;
+  if has.states then delete from result_states where trace_id = any (ids); end if;
   if has.turns then
-    perform delete_turns_of(array(select distinct u.run_id from run_turns u join gone on gone.id = u.trace_id));
+    perform delete_turns_of(array(select distinct run_id from run_turns where trace_id = any (ids)));
   end if;
-  delete from runs using gone where runs.trace_id = gone.id;
+  delete from runs where trace_id = any (ids);
+  if has.backtests then delete from backtest_results where trace_id = any (ids); end if;
+  if has.erasures then delete from erasure_matches where trace_id = any (ids); end if;
+  if has.deadlines then
+    delete from content_deadlines d using unnest(agents, ids) as gone (agent_id, id)
+      where d.agent_id = gone.agent_id and d.subject_id = gone.id;
+  end if;
+  if not over then
+    delete from trace_identities i using unnest(agents, ids, names) as gone (agent_id, id, external_id)
+      where i.agent_id = gone.agent_id and i.external_id = gone.external_id and i.trace_id = gone.id;
+    perform delete_results_of_traces(ids, agents);
+  end if;
+end
+$$;
+
+-- Of traces that arrived while their agent was being deleted, and go with it.
+create or replace function delete_rows_of_agents_traces() returns trigger language plpgsql as $$
+declare
+  all_gone record;
+begin
+  select array_agg(id order by id) as ids, array_agg(agent_id order by id) as agents, array_agg(external_id order by id) as names
+    into all_gone from gone;
+  if all_gone.ids is not null then
+    perform delete_rows_of_traces(all_gone.ids, all_gone.agents, all_gone.names, false, null);
+  end if;
   return null;
 end
 $$;
@@ -154,50 +196,6 @@ begin
   ) unused
     where t.agent_id = unused.agent_id and t.launch_id = unused.launch_id and t.test_id = unused.test_id;
   perform end_launches(of_launches);
-  return null;
-end
-$$;
-
-create or replace function delete_backtest_results() returns trigger language plpgsql
-set plan_cache_mode = force_generic_plan as $$
-declare
-  lowest uuid := (select id from gone order by id limit 1);
-  highest uuid := (select id from gone order by id desc limit 1);
-begin
-  if exists (select from backtest_results where trace_id >= lowest and trace_id <= highest) then
-    delete from backtest_results using gone where backtest_results.trace_id = gone.id;
-  end if;
-  return null;
-end
-$$;
-
-create or replace function delete_erasure_matches() returns trigger language plpgsql
-set plan_cache_mode = force_generic_plan as $$
-declare
-  lowest uuid := (select id from gone order by id limit 1);
-  highest uuid := (select id from gone order by id desc limit 1);
-begin
-  if exists (select from erasure_matches where trace_id >= lowest and trace_id <= highest) then
-    delete from erasure_matches using gone where erasure_matches.trace_id = gone.id;
-  end if;
-  return null;
-end
-$$;
-
-create or replace function delete_content_deadlines() returns trigger language plpgsql as $$
-begin
-  delete from content_deadlines d using gone where d.agent_id = gone.agent_id and d.subject_id = gone.id;
-  return null;
-end
-$$;
-
--- Retention, which keeps identities, sets `onlooker.keeps_identities` in its transactions.
-create or replace function delete_identities() returns trigger language plpgsql as $$
-begin
-  if coalesce(current_setting('onlooker.keeps_identities', true), '') <> 'on' then
-    delete from trace_identities i using gone
-      where i.agent_id = gone.agent_id and i.external_id = gone.external_id and i.trace_id = gone.id;
-  end if;
   return null;
 end
 $$;
@@ -269,38 +267,36 @@ begin
 end
 $$;
 
--- Retention deletes the values of its minutes and hours itself, once nothing is left in them (store/traces/retention.ts).
-create or replace function delete_values_of_traces() returns trigger language plpgsql as $$
+create or replace function delete_values_of_traces(ids uuid[], of_agents uuid[]) returns void language plpgsql as $$
 declare
   agents uuid[];
   minutes bigint[];
 begin
-  if coalesce(current_setting('onlooker.keeps_identities', true), '') = 'on' then return null; end if;
-  select array_agg(agent_id), array_agg(minute) into agents, minutes
-    from (select distinct agent_id, minute_of(id) as minute from gone order by 1, 2) freed;
-  if agents is not null then perform delete_unused_values(agents, minutes); end if;
-  return null;
+  select array_agg(agent_id), array_agg(minute) into agents, minutes from (
+    select distinct agent_id, minute_of(id) as minute from unnest(of_agents, ids) as gone (agent_id, id) order by 1, 2
+  ) freed;
+  perform delete_unused_values(agents, minutes);
 end
 $$;
 
-create or replace function delete_results_of_traces() returns trigger language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+-- Outcomes and versions of tests, of hours in which no trace is left.
+create or replace function delete_results_of_traces(ids uuid[], of_agents uuid[]) returns void
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   agents uuid[];
   hours bigint[];
 begin
-  if coalesce(current_setting('onlooker.keeps_identities', true), '') = 'on' then return null; end if;
   select array_agg(agent_id), array_agg(hour) into agents, hours
     from (
-      select distinct agent_id, minute_of(id) / 60 * 60 as hour from gone g
+      select distinct agent_id, minute_of(id) / 60 * 60 as hour from unnest(of_agents, ids) as gone (agent_id, id)
       where not exists (
         select from traces t
-        where t.agent_id = g.agent_id and t.id >= id_at(to_timestamp(minute_of(g.id) / 60 * 3600.0))
-          and t.id < id_at(to_timestamp((minute_of(g.id) / 60 + 1) * 3600.0))
+        where t.agent_id = gone.agent_id and t.id >= id_at(to_timestamp(minute_of(gone.id) / 60 * 3600.0))
+          and t.id < id_at(to_timestamp((minute_of(gone.id) / 60 + 1) * 3600.0))
       )
       order by 1, 2
     ) freed;
-  if agents is null then return null; end if;
+  if agents is null then return; end if;
   perform from unnest(agents, hours) as freed (agent_id, hour)
     cross join lateral (
       select from trace_values v
@@ -314,7 +310,6 @@ begin
         where t.agent_id = v.agent_id and t.id >= id_at(to_timestamp(v.minute * 60.0))
           and t.id < id_at(to_timestamp((v.minute + 60) * 60.0))
       );
-  return null;
 end
 $$;
 

@@ -76,7 +76,7 @@ const newestFirst = (one: { id: string }, other: { id: string }) => (one.id < ot
 /** Deletes the trace with its batches and runs; false if it did not exist. */
 export async function deleteTrace(db: Database, id: string): Promise<boolean> {
   const { rowCount } = await (await placeOfRow(db, "traces", id)).pool.query(
-    "delete from traces where id = $1",
+    "select delete_traces(array[$1::uuid])",
     [id],
   );
   return rowCount === 1;
@@ -84,12 +84,8 @@ export async function deleteTrace(db: Database, id: string): Promise<boolean> {
 
 /** Deletes those of these traces that belong to the agent, and returns their ids. */
 export async function deleteTraces(db: Database, agentId: string, ids: string[]): Promise<string[]> {
-  // Locked in the order of ids, so that two callers never deadlock.
   const { rows } = await (await placeOf(db, agentId)).pool.query<{ id: string }>(
-    `with chosen as materialized (
-       select id from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for update
-     )
-     delete from traces using chosen where traces.id = chosen.id returning traces.id`,
+    `select id from delete_traces(array(select id from traces where agent_id = $1 and id = any ($2::uuid[]))) as id`,
     [agentId, ids],
   );
   return rows.map(({ id }) => id);

@@ -72,23 +72,20 @@ export async function expireTraces(
       values: [agentId, serverDays],
     });
     if (rows[0]?.days == null) return 0;
-    await client.query("select set_config('onlooker.keeps_identities', 'on', true)");
     // A project that chose a shorter time is not kept waiting for the range.
-    if (!db.places && rows[0].days === serverDays) await leaveToDrops(client);
-    const { rows: chosen } = await client.query<{ deleted: number; last: string | null }>({
+    const below = !db.places && rows[0].days === serverDays ? await findDrop(client) : null;
+    const { rows: deleted } = await client.query<{ id: string }>({
       name: "expire_traces",
       text: `with chosen as materialized (
           select id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
           for update skip locked
-        ), deleted as (
-          delete from traces using chosen where traces.id = chosen.id
         )
-        select count(*)::int as deleted, (select id from chosen order by id desc limit 1) as last from chosen`,
-      values: [agentId, rows[0].days, tracesMax],
+        select id from delete_traces(array(select id from chosen), true, $4) as id`,
+      values: [agentId, rows[0].days, tracesMax, below],
     });
-    const { deleted, last } = chosen[0]!;
-    if (last !== null) await expireValues(client, agentId, last);
-    return deleted;
+    const last = deleted.at(-1)?.id;
+    if (last !== undefined) await expireValues(client, agentId, last);
+    return deleted.length;
   });
 }
 
@@ -116,11 +113,11 @@ async function expireValues(client: pg.PoolClient, agentId: string, last: string
   });
 }
 
-/** Batches in ranges that are to be dropped go with these. Locked, so that nobody withdraws that meanwhile. */
-async function leaveToDrops(client: pg.PoolClient): Promise<void> {
-  await client.query({
-    name: "leave_to_drops",
-    text: `select set_config('onlooker.drops_below', below::text, true)
-      from (select below from range_drops where not withdrawn for share) dropped`,
+/** Batches of traces below this id go with their ranges. Locked, so that nobody withdraws that meanwhile. */
+async function findDrop(client: pg.PoolClient): Promise<string | null> {
+  const { rows } = await client.query<{ below: string }>({
+    name: "find_range_drop",
+    text: "select below from range_drops where not withdrawn for share",
   });
+  return rows[0]?.below ?? null;
 }

@@ -17,13 +17,14 @@ import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun } from "../../../src/store/runs/read.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { completeRuns } from "../../support/complete-runs.ts";
+import { deleteAllTraces } from "../../support/delete-all-traces.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { makeSender, openTwice, storeDueRun } from "../traces/make-write.ts";
 
 const { url, db, close } = await openTwice();
 after(close);
 const sender = await makeSender(db);
-beforeEach(() => db.pool.query("delete from traces"));
+beforeEach(() => deleteAllTraces(db));
 
 const leaseMs = 30_000;
 

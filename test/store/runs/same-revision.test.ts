@@ -11,6 +11,7 @@ import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { completeRuns } from "../../support/complete-runs.ts";
+import { deleteAllTraces } from "../../support/delete-all-traces.ts";
 import { begun } from "../locks.ts";
 import { limits, makeSender, makeTestCase, openTwice, otlpWrite } from "../traces/make-write.ts";
 
@@ -18,7 +19,10 @@ const { db, other, close } = await openTwice();
 after(close);
 const sender = await makeSender(db, { judged: false });
 const watched = await makeTestCase(db, sender.agentId);
-beforeEach(() => db.pool.query("delete from traces; delete from agent_hours; delete from test_hours"));
+beforeEach(async () => {
+  await deleteAllTraces(db);
+  await db.pool.query("delete from agent_hours; delete from test_hours");
+});
 
 const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
 

@@ -18,12 +18,13 @@ import { listForAgent } from "../../../src/store/test-cases.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { completeRuns } from "../../support/complete-runs.ts";
+import { deleteAllTraces } from "../../support/delete-all-traces.ts";
 import { limits, makeSender, openTwice, otlpWrite, storeDueRun } from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();
 after(close);
 const sender = await makeSender(db);
-beforeEach(() => db.pool.query("delete from traces"));
+beforeEach(() => deleteAllTraces(db));
 
 const leaseMs = 30_000;
 const plan: TestCase[] = await listForAgent(db, sender.agentId);

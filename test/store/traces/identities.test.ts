@@ -52,7 +52,7 @@ test("a trace that somebody deleted is new when it is sent again", async () => {
   const sender = await makeSender(db);
   const writer = new TraceWriter(db, limits);
   const { traceId } = await writer.write(otlpWrite(sender, { externalId: "a" }));
-  await db.pool.query("delete from traces where id = $1", [traceId]);
+  await db.pool.query("select delete_traces(array[$1::uuid])", [traceId]);
   assert.deepEqual(await identitiesOf(db, sender.agentId), []);
   const again = await writer.write(otlpWrite(sender, { externalId: "a" }));
   assert.equal(again.state, "created");

@@ -22,6 +22,7 @@ import { keepRanges } from "../../../src/store/ranges.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { expireTraces } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { deleteAllTraces } from "../../support/delete-all-traces.ts";
 import { emptyDatabase, freshDatabase } from "../../support/postgres.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 import { limits, makeSender, otlpWrite } from "./make-write.ts";
@@ -185,7 +186,7 @@ test("a range goes once no trace is left in it, with the resources of nothing el
   assert.equal(await count("trace_identities"), 5);
   assert.equal(await count("range_drops"), 0);
   // Rows of other ages are deleted with their traces, as before.
-  await db.pool.query("delete from traces");
+  await deleteAllTraces(db);
   assert.deepEqual([await count("trace_batches"), await count("shared_resources")], [0, 0]);
 });
 
@@ -385,7 +386,7 @@ test("a backup has the ranges", async () => {
     "select relname from pg_class where relname ~ '^(trace_)?batches[^.]*$' and relkind = 'r' and reloptions is null",
   );
   assert.deepEqual(options, []);
-  await db.pool.query("delete from traces");
+  await deleteAllTraces(db);
   assert.equal((await db.pool.query("select from trace_batches")).rowCount, 0);
 });
 

@@ -70,7 +70,7 @@ test("the shorter of the project's and the server's time counts, by the arrival 
     );
     assert.equal(await left("runs", agentId), kept.length, name);
     assert.equal(await isToExpire(agentId, serverDays), false, name);
-    await db.pool.query("delete from traces where agent_id = $1", [agentId]);
+    await db.pool.query("select delete_traces(array(select id from traces where agent_id = $1))", [agentId]);
   }
 });
 

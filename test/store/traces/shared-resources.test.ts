@@ -142,9 +142,9 @@ suite("concurrent transactions", () => {
     const resource = shared();
     const traces = await store([sharing(sender, resource), sharing(sender, resource)]);
     const first = await begun(await placeOf(other, sender.agentId));
-    await first.query("delete from traces where id = $1", [traces[0]!.traceId]);
+    await first.query("select delete_traces(array[$1::uuid])", [traces[0]!.traceId]);
     const second = deleteTrace(db, traces[1]!.traceId);
-    await waiting(await placeOf(db, sender.agentId), "delete from traces");
+    await waiting(await placeOf(db, sender.agentId), "delete_traces");
     await first.commit();
     await second;
     assert.deepEqual(await stored(sender), []);
@@ -155,7 +155,7 @@ suite("concurrent transactions", () => {
     const resource = shared();
     const [gone] = await store([sharing(sender, resource)]);
     const deleting = await begun(await placeOf(other, sender.agentId));
-    await deleting.query("delete from traces where id = $1", [gone!.traceId]);
+    await deleting.query("select delete_traces(array[$1::uuid])", [gone!.traceId]);
     const storing = writer.write(sharing(sender, resource));
     await waiting(await placeOf(db, sender.agentId), "for key share");
     await deleting.commit();

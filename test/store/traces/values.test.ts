@@ -171,7 +171,7 @@ test("storing a trace waits for a deletion that found its value unused, and adds
   const [old, next] = [call(sender, ["search"]), call(sender, ["search"])];
   await writer.write(old);
   const deletion = await begun(await placeOf(other, sender.agentId));
-  await deletion.query("delete from traces where id = $1", [old.traceId]);
+  await deletion.query("select delete_traces(array[$1::uuid])", [old.traceId]);
   const stored = writer.write(next);
   await waiting(await placeOf(db, sender.agentId), ", item as materialized");
   await deletion.commit();

@@ -180,7 +180,7 @@ suite("concurrent writes", () => {
     await deleting.query("select from traces where id = $1 for update", [traceId]);
     const stored = writer.write(otlpWrite(sender, { externalId: "vanishing", spans: ["b"] }));
     await waiting(await placeOf(db, sender.agentId), "for update of t");
-    await deleting.query("delete from traces where id = $1", [traceId]);
+    await deleting.query("select delete_traces(array[$1::uuid])", [traceId]);
     await deleting.commit();
     const { state, traceId: anew } = await stored;
     assert.equal(state, "created");
