@@ -3,6 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgeCall } from "../../model/judge/call.ts";
 import type { JudgeUse } from "../../model/judge/use.ts";
 import { isUuid } from "../accounts/ownership.ts";
+import { bound, type Parameters } from "../bound.ts";
 import type { Database } from "../db.ts";
 import { oldest } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
@@ -25,12 +26,12 @@ export type CallEntry = {
   answers: Map<string, string>;
 };
 
-const shareRows = multiRow<[testId: string, part: number]>(17, {
+const shareRows = multiRow<[testId: string, part: number]>(2, {
   test_id: ["uuid", ([testId]) => testId],
   part: ["float8", ([, part]) => part],
 });
 
-const answerRows = multiRow<[key: string, answer: string]>(19, {
+const answerRows = multiRow<[key: string, answer: string]>(4, {
   key: ["bytea", ([key]) => Buffer.from(key, "hex")],
   answer: ["text", ([, answer]) => answer],
 });
@@ -40,37 +41,60 @@ const answerRows = multiRow<[key: string, answer: string]>(19, {
  * or forgotten, and no shares of tests that are not saved.
  */
 export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<void> {
-  const { id, agentId, projectId, traceId, runId, call, costUsd } = entry;
   const shares = [...entry.shares].filter(([testId]) => isUuid(testId)).sort(([a], [b]) => (a < b ? -1 : 1));
   const answers = [...entry.answers].sort(([a], [b]) => (a < b ? -1 : 1));
-  const { instructions, material, answer } = call;
-  await (await placeOf(db, agentId)).pool.query({
+  const first = [entry.projectId, ...shareRows.values(shares), ...answerRows.values(answers)];
+  await (await placeOf(db, entry.agentId)).pool.query({
     name: "keep-judge-call",
-    text: `with agent as (
-        select id from agents where id = $1 and not exists (
-          select from judge_calls where agent_id = $1 and id = $22
+    ...bound(rowOf(entry), insertCall, first),
+  });
+}
+
+function rowOf({ id, agentId, traceId, runId, call, costUsd }: CallEntry) {
+  const { instructions, material, answer } = call;
+  return {
+    ...{ id, agent_id: agentId, trace_id: traceId, run_id: runId, started_at: new Date(call.startedAt) },
+    ...{ kind: call.kind, provider: call.provider, model: call.model, prompt_version: call.promptVersion },
+    ...{ mode: call.mode, state: call.state, reason: call.reason, ms: Math.round(call.ms) },
+    ...{ input_tokens: call.inputTokens, output_tokens: call.outputTokens, cost_usd: costUsd },
+    tokens_estimated: call.tokensEstimated,
+    detail: zstdCompressSync(JSON.stringify({ instructions, material, answer } satisfies Said)),
+  };
+}
+
+/** `$1` is the project, followed by the shares and answers. */
+function insertCall(at: Parameters<ReturnType<typeof rowOf>>): string {
+  const [input, output, cost] = [
+    `${at.input_tokens}::int`,
+    `${at.output_tokens}::int`,
+    `${at.cost_usd}::float8`,
+  ];
+  return `with agent as (
+        select id from agents where id = ${at.agent_id} and not exists (
+          select from judge_calls where agent_id = ${at.agent_id} and id = ${at.id}
         ) for key share
       ),
       -- Locked until the commit, so that a deletion of the trace deletes this call too.
       -- Of one that was forgotten, nothing is stored.
       trace as (
-        select id from traces where agent_id = $1 and id = $3 and content is distinct from 'forgotten' for key share
+        select id from traces where agent_id = ${at.agent_id} and id = ${at.trace_id}
+          and content is distinct from 'forgotten' for key share
       ),
       -- The run too: a manual run quotes the traces of all its turns, and is deleted, or ends, with any of them.
       run as (
-        select id from runs where agent_id = $1 and id = $4 and (kind <> 'manual' or state = 'running')
-          and exists (select from trace) for share
+        select id from runs where agent_id = ${at.agent_id} and id = ${at.run_id}
+          and (kind <> 'manual' or state = 'running') and exists (select from trace) for share
       ),
       quoted as (
-        select where ($3::uuid is null or exists (select from trace))
-          and ($4::uuid is null or exists (select from run))
+        select where (${at.trace_id}::uuid is null or exists (select from trace))
+          and (${at.run_id}::uuid is null or exists (select from run))
       ),
       day as (
         insert into judge_days as known
             (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
-          select agent.id, (now() at time zone 'utc')::date, 1, 0, $13::int, $14::int, coalesce($15::float8, 0),
-            case when $15::float8 is null then $13::int + $14::int else 0 end,
-            case when $23::boolean then $13::int + $14::int else 0 end
+          select agent.id, (now() at time zone 'utc')::date, 1, 0, ${input}, ${output}, coalesce(${cost}, 0),
+            case when ${cost} is null then ${input} + ${output} else 0 end,
+            case when ${at.tokens_estimated}::boolean then ${input} + ${output} else 0 end
           from agent
         on conflict (agent_id, day) do update set calls = known.calls + 1,
           input_tokens = known.input_tokens + excluded.input_tokens,
@@ -81,10 +105,10 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       ), tests as (
         insert into judge_test_days as known
             (agent_id, test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
-          select t.agent_id, t.id, (now() at time zone 'utc')::date, item.part * $13::int, item.part * $14::int,
-            item.part * coalesce($15::float8, 0),
-            case when $15::float8 is null then item.part * ($13::int + $14::int) else 0 end,
-            case when $23::boolean then item.part * ($13::int + $14::int) else 0 end
+          select t.agent_id, t.id, (now() at time zone 'utc')::date, item.part * ${input}, item.part * ${output},
+            item.part * coalesce(${cost}, 0),
+            case when ${cost} is null then item.part * (${input} + ${output}) else 0 end,
+            case when ${at.tokens_estimated}::boolean then item.part * (${input} + ${output}) else 0 end
           from ${shareRows.from}
           join test_cases t on t.id = item.test_id and t.agent_id = (select id from agent)
           order by t.id
@@ -97,42 +121,16 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       ), answers as (
         insert into judge_answers (agent_id, key, project_id, answer, trace_id, made_at)
           -- What a criterion rests on is asked once per wording: it neither expires nor is deleted with the trace.
-          select $1, item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end,
-            case when $6 = 'classify' then 'infinity' else now() end
-          from ${answerRows.from} join projects p on p.id = $2
+          select ${at.agent_id}, item.key, p.id, item.answer,
+            case when ${at.kind} = 'classify' then null else ${at.trace_id}::uuid end,
+            case when ${at.kind} = 'classify' then 'infinity' else now() end
+          from ${answerRows.from} join projects p on p.id = $1
           where exists (select from quoted)
         on conflict (agent_id, key) do update set answer = excluded.answer, made_at = excluded.made_at,
           trace_id = excluded.trace_id
       )
-      insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,
-          mode, state, reason, ms, input_tokens, output_tokens, tokens_estimated, cost_usd, detail)
-        select $22, agent.id, $3, $4, to_timestamp($5::float8 / 1000), $6, $7, $8, $9, $10, $11, $12, $16::int,
-          $13::int, $14::int, $23::boolean, $15::float8, $21
-        from agent where exists (select from quoted)`,
-    values: [
-      agentId,
-      projectId,
-      traceId,
-      runId,
-      call.startedAt,
-      call.kind,
-      call.provider,
-      call.model,
-      call.promptVersion,
-      call.mode,
-      call.state,
-      call.reason,
-      call.inputTokens,
-      call.outputTokens,
-      costUsd,
-      Math.round(call.ms),
-      ...shareRows.values(shares),
-      ...answerRows.values(answers),
-      zstdCompressSync(JSON.stringify({ instructions, material, answer } satisfies Said)),
-      id,
-      call.tokensEstimated,
-    ],
-  });
+      insert into judge_calls (${Object.keys(at)})
+        select ${Object.values(at)} from agent where exists (select from quoted)`;
 }
 
 /** Counts questions that needed no call. */

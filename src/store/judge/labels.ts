@@ -2,6 +2,7 @@
 
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgedAnswer, LabelAnswer, LabelJudge, LabelQuestion } from "../../model/judge/label.ts";
+import { bound } from "../bound.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
@@ -76,42 +77,32 @@ function labelOf<Row extends StoredLabel>({ makerId, makerName, ...row }: Row) {
 /** Changes this person's label if there is one. Undefined if the trace, the run or the test was deleted. */
 export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow | undefined> {
   const { pool } = await placeOf(db, label.agentId);
+  const { agentId, testId, traceId, runId, judged, answer, agrees, note, provider, model } = label;
+  const row = {
+    ...{ id: newId(), agent_id: agentId, test_id: testId, trace_id: traceId, run_id: runId },
+    ...{ check_id: label.checkId, judged, answer, agrees, note, test_version: label.testVersion },
+    ...{ provider, model, prompt_version: label.promptVersion, answer_key: label.answerKey ?? runId },
+    created_by: label.createdBy,
+  };
+  const question = label.question && zstdCompressSync(JSON.stringify(label.question));
   const { rows } = await pool.query<{ id: string }>({
     name: "save-label",
-    text: `with known as (
-        select t.content is not distinct from 'forgotten' as is_forgotten from traces t
-        join runs r on r.agent_id = t.agent_id and r.trace_id = t.id and r.id = $4
-        join test_cases c on c.id = $2 and c.agent_id = t.agent_id
-        where t.id = $3 and t.agent_id = $1 for key share of t, c
-      )
-      insert into labels as l (id, agent_id, test_id, trace_id, run_id, check_id, judged, answer, agrees, note,
-          test_version, provider, model, prompt_version, question, answer_key, created_by)
-        select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when not is_forgotten then $14::bytea end,
-          $17, $15
-        from known
-      on conflict (agent_id, run_id, test_id, check_id, created_by) do update set answer = excluded.answer,
-        agrees = excluded.agrees, note = excluded.note, question = coalesce(l.question, excluded.question),
-        updated_at = now()
-      returning l.id`,
-    values: [
-      label.agentId,
-      label.testId,
-      label.traceId,
-      label.runId,
-      label.checkId,
-      label.judged,
-      label.answer,
-      label.agrees,
-      label.note,
-      label.testVersion,
-      label.provider,
-      label.model,
-      label.promptVersion,
-      label.question && zstdCompressSync(JSON.stringify(label.question)),
-      label.createdBy,
-      newId(),
-      label.answerKey ?? label.runId,
-    ],
+    ...bound(
+      row,
+      at => `with known as (
+          select t.content is not distinct from 'forgotten' as is_forgotten from traces t
+          join runs r on r.agent_id = t.agent_id and r.trace_id = t.id and r.id = ${at.run_id}
+          join test_cases c on c.id = ${at.test_id} and c.agent_id = t.agent_id
+          where t.id = ${at.trace_id} and t.agent_id = ${at.agent_id} for key share of t, c
+        )
+        insert into labels as l (${Object.keys(at)}, question)
+          select ${Object.values(at)}, case when not is_forgotten then $1::bytea end from known
+        on conflict (agent_id, run_id, test_id, check_id, created_by) do update set answer = excluded.answer,
+          agrees = excluded.agrees, note = excluded.note, question = coalesce(l.question, excluded.question),
+          updated_at = now()
+        returning l.id`,
+      [question],
+    ),
   });
   if (!rows[0]) return undefined;
   const saved = await pool.query<StoredLabel>({
