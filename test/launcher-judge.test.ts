@@ -17,6 +17,7 @@ import { claimManualRuns, releaseAbandoned } from "../src/store/runs/manual-clai
 import { endManualRun, evaluateManualRunsAgain, parkManualRun } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { deleteTrace } from "../src/store/traces/read.ts";
+import { begun } from "./store/locks.ts";
 import { limits, makeSender, makeTestCase, openTwice, runnable } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, silence, startJudgeServer } from "./support/judge-server.ts";
@@ -361,8 +362,7 @@ test("a run whose launch is being cancelled does not start to wait", async () =>
   const lease = randomUUID();
   const concurrency = new Map([[agentId, 1]]);
   const [run] = await claimManualRuns(db, { lease, leaseMs: 30_000, runsMax: 1, concurrency });
-  const client = await db.pool.connect();
-  await client.query("begin");
+  const client = await begun(db);
   await client.query("update launches set cancel_requested_at = now() where id = $1", [id]);
   const put = parkManualRun(other, { lease, run: run! }, { nextTryMs: 0, reason: "Away.", tried: true });
   await eventually(async () => {
@@ -371,8 +371,7 @@ test("a run whose launch is being cancelled does not start to wait", async () =>
     );
     assert.equal(rowCount, 1, "it waits");
   });
-  await client.query("commit");
-  client.release();
+  await client.commit();
   assert.equal(await put, false);
   await endManualRun(db, { lease, run: run! }, { code: "internal_error" });
   assert.equal((await ended(id)).state, "cancelled");
@@ -421,8 +420,7 @@ test("a run whose content is forgotten just as it is to be evaluated again is le
   const [run] = (await ended(id)).runs;
   await second.stop(0);
   // As forgetting does: the trace first, then its runs.
-  const forgets = await db.pool.connect();
-  await forgets.query("begin");
+  const forgets = await begun(db);
   await forgets.query("select from traces where id = $1 for update", [run!.traceId]);
   await forgets.query("select from runs where id = $1 for update", [run!.id]);
   const again = evaluateManualRunsAgain(db, agentId, { launchId: id }, 900_000);
@@ -434,8 +432,7 @@ test("a run whose content is forgotten just as it is to be evaluated again is le
   });
   await forgets.query("update traces set content = 'forgotten' where id = $1", [run!.traceId]);
   await forgets.query("update runs set detail = detail where id = $1", [run!.id]);
-  await forgets.query("commit");
-  forgets.release();
+  await forgets.commit();
   assert.deepEqual(await again, []);
   assert.equal((await listRunsOfLaunch(db, id))[0]?.state, "completed");
 });

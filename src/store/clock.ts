@@ -1,11 +1,12 @@
 // The clock of this process and the database's. Ids have the time of the process, by which traces are found and divided, so
 // one whose clock is further off than searches allow for must not store.
-import type pg from "pg";
+
 import { Refusal } from "../model/refusal.ts";
+import type { Session } from "./db.ts";
 import { clockSlackMs, timeOfId } from "./listing.ts";
 
 /** How far the clock of this process is ahead of the database's, in ms; negative: behind. Within the time that asking takes. */
-export async function clockAheadMs(pool: pg.Pool): Promise<number> {
+export async function clockAheadMs(pool: Session): Promise<number> {
   const asked = Date.now();
   const { rows } = await pool.query<{ now: number }>({
     name: "read_clock",

@@ -17,6 +17,8 @@ export const noTimeouts = "-c statement_timeout=0 -c lock_timeout=0";
 
 /** Those of node-postgres; `options` are added to those of the URL. */
 export type ConnectOptions = pg.PoolConfig & {
+  /** How long a statement may wait for its answer. */
+  answerMs?: number;
   /** Statements have no names, because a pooler may send each transaction to another session. */
   unnamed?: boolean;
 };
@@ -102,7 +104,7 @@ function toPrimary(Client: typeof pg.Client, servers: Servers): typeof pg.Client
       const server = await servers.locate().catch(markFault);
       this.host = server.host;
       this.port = server.port;
-      const leave = servers.join(server, () => streamOf(this).destroy());
+      const leave = servers.join(server, () => this.connection.stream.destroy());
       this.once("end", leave);
       this.on("error", () => servers.lost(server));
       this.connection.on("errorMessage", ({ code }: { code?: string }) => {
@@ -118,8 +120,4 @@ function toPrimary(Client: typeof pg.Client, servers: Servers): typeof pg.Client
       return this;
     }
   };
-}
-
-function streamOf({ connection }: pg.Client): { destroy(): void } {
-  return (connection as unknown as { stream: { destroy(): void } }).stream; // missing from its types
 }

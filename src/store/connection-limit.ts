@@ -1,9 +1,8 @@
 // Reads how many connections the database allows to its user.
 import { openPool } from "./connect.ts";
-import type { Addresses } from "./db.ts";
 
 /** What is left for ordinary users, of the server, this database and this user: the least of the three. */
-export async function readConnectionLimit({ directUrl }: Addresses): Promise<number> {
+export async function readConnectionLimit({ directUrl }: { directUrl: string }): Promise<number> {
   const pool = openPool(directUrl, { max: 1, connectionTimeoutMillis: 5_000 });
   try {
     // PostgreSQL 15 has no reserved_connections. A limit of -1 is none.

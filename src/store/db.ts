@@ -1,16 +1,27 @@
-// The connection pool to PostgreSQL, transactions, and which errors are transient.
+// The database as the store uses it: statements, transactions, and which errors are transient.
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
 import { isConnectFault, openPool } from "./connect.ts";
 import { readTimeout } from "./light-client.ts";
 import { mayPass } from "./may-pass.ts";
+import { answerMsDefault, sessionSettings } from "./session-settings.ts";
 
+/** What runs statements: a connection, or a database. */
+export type Session = Pick<pg.ClientBase, "query">;
+
+/** One server, the coordinator of a cluster, or a group of its shards. */
 export type Database = {
-  pool: pg.Pool;
-  /** On a cluster, where the rows of each agent are; then `pool` leads to the coordinator. Absent: all are here. */
+  /** Each statement is a transaction of its own. */
+  pool: Session;
+  /** Runs `work` in a transaction on one connection; rolls back and rethrows what it throws. */
+  transaction<T>(work: (session: Session) => Promise<T>, begin?: string): Promise<T>;
+  /** Of the coordinator: where the rows of each agent are. */
   places?: Places;
   close(): Promise<void>;
 };
+
+/** A server, by the pool of connections to it. */
+export type OpenDatabase = Database & { pool: pg.Pool };
 
 /** Where the database is. */
 export type Addresses = {
@@ -29,24 +40,6 @@ export type Addresses = {
 // int8 as a number: the counts and byte sums kept here stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-const answerMsDefault = 15_000;
-
-/**
- * The settings of every session. Every query reaches its rows through an index: without statistics of a table that has
- * just grown, the planner chose otherwise. To load 32 of 4,400 traces it read all batches (17 ms instead of 0.3 ms), to
- * claim 32 runs it sorted all that were due. Plans that do not depend on statistics are worth more than the best plan on
- * most days.
- */
-export const sessionSettings: Readonly<Record<string, string>> = {
-  statement_timeout: String(answerMsDefault),
-  lock_timeout: "5000",
-  TimeZone: "UTC",
-  enable_seqscan: "off",
-  enable_bitmapscan: "off",
-  jit: "off",
-  max_parallel_workers_per_gather: "0",
-};
-
 export type DatabaseOptions = {
   /** How long a statement may take. Behind a pooler, the server ends it by its own setting. */
   answerMs?: number;
@@ -64,7 +57,7 @@ export function openDatabase(
   url: string,
   connectionsMax = 10,
   { answerMs = answerMsDefault, pooled = false, sessionOptions = "" }: DatabaseOptions = {},
-): Database {
+): OpenDatabase {
   const settings = Object.entries({ ...sessionSettings, statement_timeout: answerMs });
   const options = [...settings.map(([name, value]) => `-c ${name}=${value}`), sessionOptions].join(" ");
   const pool = openPool(url, {
@@ -72,13 +65,14 @@ export function openDatabase(
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
     // In case the server does not end a statement: it hangs, or its machine is gone.
-    query_timeout: answerMs + 1_000,
+    answerMs: answerMs + 1_000,
     unnamed: pooled,
     options: pooled ? "" : options,
   });
   let closed: Promise<void> | undefined;
   return {
     pool,
+    transaction: (work, begin = "begin") => transactionIn(pool, work, begin),
     close() {
       closed ??= pool.end();
       return closed;
@@ -93,12 +87,19 @@ export function isCommitFault(error: unknown): boolean {
   return isTransient(error) && commitFaults.has(error as Error);
 }
 
-/** Runs `work` in a transaction on one connection; rolls back and rethrows what it throws. */
-export async function transaction<T>(db: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await db.pool.connect();
+export function transaction<T>(db: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  return db.transaction(client => work(client as pg.PoolClient));
+}
+
+async function transactionIn<T>(
+  pool: pg.Pool,
+  work: (session: Session) => Promise<T>,
+  begin: string,
+): Promise<T> {
+  const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query("begin");
+    await client.query(begin);
     const result = await work(client);
     await client.query("commit").catch((error: Error) => {
       commitFaults.add(error);
@@ -159,11 +160,6 @@ function unavailable(error: unknown, message: string): unknown {
   if (!isTransient(error)) return error;
   return new Refusal("UNAVAILABLE", { message, hint: "Retry in a second.", cause: error });
 }
-
-/** What this needs of a connection, whoever opened it. */
-export type Session = {
-  query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
-};
 
 export type Places = {
   /** The database of each of these agents. Statements about agents with the same one can be one statement. */

@@ -4,6 +4,9 @@ import pg from "pg";
 /** What a statement that gets no answer in time fails with. */
 export const readTimeout = "Query read timeout";
 
+/** `answerMs`: how long a statement waits for its answer, in place of `query_timeout`, which leaves garbage. */
+export type LightConfig = pg.ClientConfig & { answerMs?: number };
+
 type Answered = (error: Error | undefined, result?: unknown) => void;
 
 /**
@@ -15,12 +18,9 @@ type Answered = (error: Error | undefined, result?: unknown) => void;
 export class LightClient extends pg.Client {
   readonly #timeoutMs: number;
 
-  constructor(config?: string | pg.ClientConfig) {
+  constructor(config?: LightConfig) {
     super(config);
-    // Of the options or the URL. The client would use it itself.
-    const { connectionParameters } = this as unknown as { connectionParameters: pg.ClientConfig };
-    this.#timeoutMs = Number(connectionParameters.query_timeout) || 0;
-    connectionParameters.query_timeout = 0;
+    this.#timeoutMs = config?.answerMs ?? 0;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the method has seven overloads, and none matters here
@@ -31,8 +31,8 @@ export class LightClient extends pg.Client {
     const callback = rest.find(given => typeof given === "function") as Answered | undefined;
     const values = rest[0] === callback ? undefined : rest[0];
     // A copy: the client adds the callback to it.
-    const own = typeof config === "string" ? config : { ...config, query_timeout: undefined };
-    const ms = config.query_timeout ?? this.#timeoutMs;
+    const own = typeof config === "string" ? config : { ...config };
+    const ms = config.answerMs ?? this.#timeoutMs;
     const send = (answered: Answered) =>
       query.call(this, own, values, ms > 0 ? limited(ms, answered) : answered);
     if (callback) return send(callback);

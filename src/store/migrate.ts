@@ -5,7 +5,8 @@ import type pg from "pg";
 import { advisoryLocks } from "../model/advisory-locks.ts";
 import { cancellable } from "./cancellable.ts";
 import { newClient, noTimeouts } from "./connect.ts";
-import { applyToCluster } from "./scale/migrating.ts";
+import type { Session } from "./db.ts";
+import { distributeMissing } from "./scale/distribute.ts";
 import { isDistributed } from "./scale/nodes.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
 
@@ -67,7 +68,8 @@ async function applyMissing(
   const onCluster = missing.length > 0 && (await isDistributed(client));
   for (const { name, hash, text } of missing) {
     signal?.throwIfAborted();
-    await (onCluster ? applyToCluster(client, text) : client.query(text));
+    await client.query(text);
+    if (onCluster) await distributeMissing(client);
     await client.query(
       `insert into migrations (name, hash) values ($1, $2)
        on conflict (name) do update set hash = excluded.hash, applied_at = excluded.applied_at`,
@@ -209,7 +211,7 @@ export async function createSchema(client: pg.ClientBase, made: SchemaFile[]): P
 }
 
 /** For readiness: whether every file of this version has been applied. */
-export async function isMigrated(pool: pg.Pool): Promise<boolean> {
+export async function isMigrated(pool: Session): Promise<boolean> {
   const files = await readdir(schema);
   const { rows } = await pool.query<{ name: string }>("select name from migrations");
   const done = new Set(rows.map(row => row.name));

@@ -1,10 +1,11 @@
 // How many of something an owner may have unfinished, also if several begin at the same time.
 import type pg from "pg";
 import type { Refusal } from "../model/refusal.ts";
+import type { Session } from "./db.ts";
 
 export type OpenLimit = {
   /** Throws if the owner has as many as it may have. */
-  requireRoom(pool: pg.Pool, ownerId: string): Promise<void>;
+  requireRoom(pool: Session, ownerId: string): Promise<void>;
   /**
    * Call it last in the transaction that inserts one: those that begin at the same time are counted one after the other, and none
    * waits while another inserts. Throws if the owner has more than it may have.

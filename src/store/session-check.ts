@@ -5,12 +5,13 @@ import type pg from "pg";
 import type { Logger } from "pino";
 import { noTimeouts, openPool } from "./connect.ts";
 import { readDatabaseUrl } from "./database-url.ts";
-import { type Addresses, type Database, openDatabase } from "./db.ts";
+import { type Addresses, type OpenDatabase, openDatabase } from "./db.ts";
 import { readTimeout } from "./light-client.ts";
+import { findUnmet } from "./session-settings.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
-import { findUnmet } from "./user-settings.ts";
 
 type Log = Pick<Logger, "info" | "warn">;
+type Opened = Pick<OpenDatabase, "pool" | "close">;
 
 /** Throws UnfitDatabaseError with what to change. */
 export async function checkSessions(addresses: Addresses, log: Log): Promise<void> {
@@ -62,7 +63,7 @@ async function checkPooler(addresses: Addresses, log: Log): Promise<void> {
 }
 
 /** Rejects with these words where a pooler takes no command-line options. */
-async function connectTo(db: Database, words: (error: Error) => string): Promise<pg.PoolClient> {
+async function connectTo(db: Opened, words: (error: Error) => string): Promise<pg.PoolClient> {
   return db.pool.connect().catch((error: Error) => {
     // PgBouncer's words, and those of the proxy of Amazon RDS.
     if (!/startup parameter|command-line options/.test(error.message)) throw error;
@@ -72,16 +73,11 @@ async function connectTo(db: Database, words: (error: Error) => string): Promise
 
 type Place = { pid: number; user: string; database: string; schema: string | null };
 
-async function compare(pooled: Database, direct: pg.PoolClient, { url }: Addresses, log: Log): Promise<void> {
+async function compare(pooled: Opened, direct: pg.PoolClient, { url }: Addresses, log: Log): Promise<void> {
   const client = await pooled.pool.connect();
   try {
     const through = await placeOf(client, url);
     const beside = await placeOf(direct, url);
-    if (processIdOf(client) === through.pid) {
-      log.warn(
-        "DATABASE_URL leads to PostgreSQL itself: without SVC_DATABASE_POOLER=transaction, storing traces takes less CPU",
-      );
-    }
     if (!(await seesLock(client, direct, beside.pid))) {
       throw new UnfitDatabaseError(
         `DATABASE_URL and SVC_DATABASE_DIRECT_URL lead to two databases ("${through.database}" and "${beside.database}"). Set both to the same one.`,
@@ -94,10 +90,16 @@ async function compare(pooled: Database, direct: pg.PoolClient, { url }: Address
       );
     }
     const unmet = await findUnmet(client);
-    if (!unmet) return;
-    throw new UnfitDatabaseError(
-      `The pooler at ${readDatabaseUrl(url)?.hosts} has sessions without Onlooker's settings: ${unmet.words}. Have the pooler set them, or give them to a user that only Onlooker has: ${unmet.statements} Then run RECONNECT in the pooler, or restart it.`,
-    );
+    if (unmet) {
+      throw new UnfitDatabaseError(
+        `The pooler at ${readDatabaseUrl(url)?.hosts} has sessions without Onlooker's settings: ${unmet.words}. Have the pooler set them, or give them to a user that only Onlooker has: ${unmet.statements} Then run RECONNECT in the pooler, or restart it.`,
+      );
+    }
+    if (await sessionLasts(pooled, client)) {
+      log.warn(
+        "DATABASE_URL leads to no pooler of transactions: without SVC_DATABASE_POOLER=transaction, storing traces takes less CPU",
+      );
+    }
   } finally {
     client.release(true);
   }
@@ -135,13 +137,11 @@ async function seesLock(pooled: pg.PoolClient, direct: pg.PoolClient, pid: numbe
 const roundsMax = 5;
 
 /**
- * Whether consecutive statements of this connection run in the same session. Poolers invent a process id for their
- * clients. Then another connection occupies a session between two statements, which a pooler of transactions has to run
- * elsewhere; or it has no other, and lets the second one wait.
+ * Whether consecutive statements of this connection run in the same session. Another connection occupies a session between
+ * two of them, which a pooler of transactions has to run elsewhere; or it has no other, and lets the second one wait.
  */
-async function sessionLasts(db: Database, client: pg.PoolClient): Promise<boolean> {
+async function sessionLasts(db: Opened, client: pg.PoolClient): Promise<boolean> {
   const first = await pidOf(client);
-  if (processIdOf(client) === first) return true;
   const other = await db.pool.connect();
   try {
     for (let round = 0; round < roundsMax; round++) {
@@ -161,14 +161,9 @@ async function sessionLasts(db: Database, client: pg.PoolClient): Promise<boolea
 async function pidOf(client: pg.PoolClient): Promise<number> {
   const { rows } = await client.query<{ pid: number }>({
     text: "select pg_backend_pid() as pid",
-    query_timeout: 5_000,
+    answerMs: 5_000,
   } as pg.QueryConfig);
   return rows[0]!.pid;
-}
-
-/** As announced when the connection was opened. */
-function processIdOf(client: pg.PoolClient): number | null {
-  return (client as unknown as { processID: number | null }).processID; // missing from its types
 }
 
 async function warnOfLoss(client: pg.PoolClient, log: Log): Promise<void> {
@@ -179,7 +174,7 @@ async function warnOfLoss(client: pg.PoolClient, log: Log): Promise<void> {
   );
 }
 
-async function using(db: Database, work: (db: Database) => Promise<void>): Promise<void> {
+async function using(db: Opened, work: (db: Opened) => Promise<void>): Promise<void> {
   try {
     await work(db);
   } finally {

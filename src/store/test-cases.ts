@@ -7,9 +7,11 @@ import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts"
 import { whyNotEligible } from "../model/test-case/eligibility.ts";
 import { documentOf } from "../model/test-case/test-case.ts";
 import { forgetTestState } from "./alerts/test-states.ts";
-import { type Database, transaction } from "./db.ts";
+import { bound, insertion } from "./bound.ts";
+import type { Database } from "./db.ts";
 import type { Listing } from "./listing.ts";
 import { newId } from "./new-id.ts";
+import { referenceQuery, referenceTransaction } from "./scale/references.ts";
 
 /** `whyNotEligible` over columns: the tests that evaluate incoming traces. Has an index of its own. */
 export const eligibleSql = "status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1";
@@ -88,11 +90,10 @@ export async function insertTestCase(
   agentId: string,
   document: TestCaseDocument,
 ): Promise<TestCase> {
-  const { rows } = await db.pool.query<TestCaseRow>(
-    `insert into test_cases (id, agent_id, name, status, passive_behavior, turn_count, document, inputs, input_count)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, agent_id, version, document, inputs`,
-    [newId(), agentId, ...columnsOf(document), ...inputColumnsOf(document)],
-  );
+  const row = { id: newId(), agent_id: agentId, ...columnsOf(document), ...inputColumnsOf(document) };
+  const { text, values } = insertion("test_cases", row);
+  const returned = "id, agent_id, version, document, inputs";
+  const { rows } = await referenceQuery<TestCaseRow>(db, { text: `${text} returning ${returned}`, values });
   return toTestCase(rows[0]!);
 }
 
@@ -102,7 +103,7 @@ export async function updateTestCase(
   id: string,
   change: (current: TestCaseDocument) => TestCaseDocument,
 ): Promise<TestCase | undefined> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     const { rows } = await client.query<TestCaseRow>(`${selectTestCase} where id = $1 for update`, [id]);
     if (!rows[0]) return undefined;
     return rewrite(client, toTestCase(rows[0]), change, inputColumnsOf);
@@ -120,7 +121,7 @@ export async function updateTestCases(
   ids: string[],
   change: (current: TestCaseDocument) => TestCaseDocument,
 ): Promise<TestCase[]> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     // Always in the same order, so that two callers never deadlock.
     const { rows } = await client.query<Omit<TestCaseRow, "inputs">>(
       `select id, agent_id, version, document from test_cases
@@ -159,7 +160,7 @@ function issuesOf(
 }
 
 export async function deleteTestCase(db: Database, id: string): Promise<void> {
-  await db.pool.query("delete from test_cases where id = $1", [id]);
+  await referenceQuery(db, { text: "delete from test_cases where id = $1", values: [id] });
 }
 
 const selectTestCase = "select id, agent_id, version, document, inputs from test_cases";
@@ -185,25 +186,30 @@ async function rewrite(
   inputs?: typeof inputColumnsOf,
 ): Promise<TestCase> {
   const document = change(current);
+  const row = { ...columnsOf(document), ...inputs?.(document) };
   await client.query(
-    `update test_cases set name = $2, status = $3, passive_behavior = $4, turn_count = $5, document = $6,
-     ${inputs ? "inputs = $7, input_count = $8," : ""} version = version + 1, updated_at = now() where id = $1`,
-    [id, ...columnsOf(document), ...(inputs?.(document) ?? [])],
+    bound(
+      row,
+      at => `update test_cases set ${Object.entries(at).map(([name, value]) => `${name} = ${value}`)},
+        version = version + 1, updated_at = now() where id = $1`,
+      [id],
+    ),
   );
   // Nothing would end its state; once it evaluates live traffic again, its results are counted from there.
   if (whyNotEligible(document) !== null) await forgetTestState(client, { agentId, id });
   return { id, agentId, version: version + 1, ...document };
 }
 
-/** Name, status, passive_behavior, turn_count and document. */
-function columnsOf(document: TestCaseDocument): unknown[] {
+function columnsOf(document: TestCaseDocument) {
   const { inputs: _, ...rest } = document;
   const { name, status, passiveBehavior, turns } = rest;
-  return [name, status, passiveBehavior, turns.length, JSON.stringify(rest)];
+  return {
+    ...{ name, status, passive_behavior: passiveBehavior, turn_count: turns.length },
+    document: JSON.stringify(rest),
+  };
 }
 
-/** Inputs and input_count. */
-function inputColumnsOf({ inputs = [] }: TestCaseDocument): unknown[] {
-  if (inputs.length === 0) return [null, 0];
-  return [JSON.stringify(inputs.map(({ input }) => input)), inputs.length];
+function inputColumnsOf({ inputs = [] }: TestCaseDocument) {
+  const texts = inputs.length === 0 ? null : JSON.stringify(inputs.map(({ input }) => input));
+  return { inputs: texts, input_count: inputs.length };
 }

@@ -11,6 +11,7 @@ import type { Agent } from "../../src/model/agent/agent.ts";
 import { claimDue } from "../../src/store/content-deadlines.ts";
 import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
+import { begun } from "../store/locks.ts";
 import { makeTest } from "../support/app.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -101,8 +102,7 @@ suite("while content is forgotten", () => {
       [id],
     );
     // Between reading and locking, as seen by the job: it waits here for the lock of its first trace.
-    const held = await (await placeOf(service.db, agent.id)).pool.connect();
-    await held.query("begin");
+    const held = await begun(await placeOf(service.db, agent.id));
     await held.query("select from traces where id = $1 for no key update", [id]);
     const due = await dueOf(service.db, agent.id, [id]);
     const forgets = forgetTraces(service.db, new HeapSemaphore(), due);
@@ -113,8 +113,7 @@ suite("while content is forgotten", () => {
       assert.equal(rows.length, 1);
     });
     await held.query("update traces set revision = revision + 1, updated_at = now() where id = $1", [id]);
-    await held.query("commit");
-    held.release();
+    await held.commit();
     assert.deepEqual((await forgets).traces, []);
     const second = { ...about, spanId: newSpanId() };
     await otlp(agent, [callSpan(second, { "app.note": "canary-second" })]);

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { schema } from "../../src/store/migrate.ts";
-import { forCluster } from "../../src/store/scale/migrating.ts";
 import { growing, onCoordinator, references } from "../../src/store/scale/tables.ts";
 import { openTestDatabase } from "../support/rows.ts";
 
@@ -49,19 +48,25 @@ test("no migration gives a table a foreign key to one that is distributed only a
   }
 });
 
-test("a trigger of a distributed table is noted for its shards, and others are created", () => {
-  const others = "create trigger named after insert on sessions for each row execute function f();";
-  assert.equal(forCluster(others), others);
-  const noted = forCluster(`create table traces_of (a int);
-create trigger gone after delete on traces referencing old table as gone
-  for each statement execute function forget_more();
-drop trigger if exists earlier on runs;
-`);
-  assert.doesNotMatch(noted, /^(create|drop) trigger/im);
-  assert.match(noted, /^create table traces_of \(a int\);$/m);
-  assert.match(
-    noted,
-    /values \('gone', 'traces', \$trigger\$CREATE TRIGGER gone after delete ON public\.traces referencing old table as gone\s+for each statement EXECUTE FUNCTION public\.forget_more\(\)\$trigger\$\)/,
+test("a table that is by agent has triggers after deletions alone, which a cluster can have on shards, and one on every node has none", async () => {
+  const { rows } = await db.pool.query<{ name: string }>(
+    `select tgname as name from pg_trigger where not tgisinternal and tgrelid::regclass::text = any ($1)
+       and not (tgrelid::regclass::text = any ($2) and tgtype = 8 and tgoldtable = 'gone' and tgqual is null)`,
+    [[...growing, ...references], growing],
   );
-  assert.match(noted, /^delete from shard_triggers where name = 'earlier';$/m);
+  // A foreign key on a cluster.
+  assert.deepEqual(rows, [{ name: "agents_deleted_identities" }]);
+});
+
+test("no statement that changes a reference table is sent without the lock that others of the cluster wait for", () => {
+  const changes = new RegExp(`\\b(?:insert into|update|delete from) (?:${references.join("|")})\\b`);
+  const sent = /\.pool\s*\.query(?:<[^(]*>)?\(\s*(?:\{[^`"]*text:\s*)?(?:`([^`]*)`|"([^"]*)")/g;
+  const store = new URL("../../src/store/", import.meta.url);
+  for (const name of readdirSync(store, { recursive: true }) as string[]) {
+    if (!name.endsWith(".ts")) continue;
+    const source = readFileSync(new URL(name, store), "utf8");
+    for (const [, long, short] of source.matchAll(sent)) assert.doesNotMatch((long ?? short)!, changes, name);
+    if (changes.test(source))
+      assert.match(source, /reference(?:Query|Transaction)|client: (?:pg\.PoolClient|Session)/, name);
+  }
 });

@@ -1,6 +1,6 @@
 // Transactions that a test holds open, and waiting for statements that wait for their locks.
 import assert from "node:assert/strict";
-import type { Database } from "../../src/store/db.ts";
+import type { Database, Session } from "../../src/store/db.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Resolves once this many statements wait for a lock that contain this text in their first 1,023 bytes, all that are kept. */
@@ -17,17 +17,27 @@ export async function waiting(db: Database, statement: string, count = 1): Promi
 
 /** An open transaction on its own connection. */
 export async function begun(database: Database) {
-  const client = await database.pool.connect();
-  await client.query("begin");
+  const opened = Promise.withResolvers<Session>();
+  const left = Promise.withResolvers<void>();
+  const ended = database.transaction(session => {
+    opened.resolve(session);
+    return left.promise;
+  });
+  ended.catch(opened.reject);
+  const session = await opened.promise;
   return {
-    query: (text: string, values: unknown[]) => client.query(text, values),
-    async commit() {
-      await client.query("commit");
-      client.release();
+    query: session.query.bind(session),
+    commit() {
+      left.resolve();
+      return ended;
     },
-    async rollback() {
-      await client.query("rollback");
-      client.release();
+    rollback() {
+      left.reject(rolledBack);
+      return ended.catch(error => {
+        if (error !== rolledBack) throw error;
+      });
     },
   };
 }
+
+const rolledBack = new Error("Rolled back.");

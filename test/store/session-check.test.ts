@@ -66,7 +66,7 @@ test("refuses sessions without Onlooker's settings behind a pooler, says what gi
   await check(database.url);
   assert.deepEqual(
     warnings.map(text => text.split(":")[0]),
-    ["DATABASE_URL leads to PostgreSQL itself"],
+    ["DATABASE_URL leads to no pooler of transactions"],
     "the variable is set without a pooler",
   );
   assert.deepEqual(await run(other.url, "show statement_timeout"), [{ statement_timeout: "0" }]);

@@ -6,7 +6,7 @@ import type { Machine } from "../../src/http/machine.ts";
 import { openLog } from "../../src/log.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import type { Mail } from "../../src/remote/mail/mailer.ts";
-import type { Database } from "../../src/store/db.ts";
+import type { OpenDatabase } from "../../src/store/db.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { type Client, newClient } from "./client.ts";
@@ -34,7 +34,7 @@ export type TestApp = {
   databaseUrl: string;
   /** Where the server really listens. */
   url: string;
-  db: Database;
+  db: OpenDatabase;
   mailer: RecordingMailer;
   /** Everything logged, one line each. */
   logs: string[];

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { after } from "node:test";
 import pg from "pg";
-import type { Addresses, Database } from "../../src/store/db.ts";
+import type { Addresses, OpenDatabase } from "../../src/store/db.ts";
 import { migrate, schema } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/scale/open.ts";
 import { distributedDatabase } from "./citus.ts";
@@ -45,7 +45,7 @@ export function addressesOf(url: string): Addresses {
 }
 
 /** As a service opens one of `freshDatabase`. */
-export function openFresh(url: string, connectionsMax?: number): Database {
+export function openFresh(url: string, connectionsMax?: number): OpenDatabase {
   return openStore(addressesOf(url), connectionsMax);
 }
 

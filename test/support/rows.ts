@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { insertAgent } from "../../src/store/accounts/agents.ts";
 import { insertProject } from "../../src/store/accounts/projects.ts";
-import type { Database } from "../../src/store/db.ts";
+import type { Database, OpenDatabase } from "../../src/store/db.ts";
 import { freshDatabase, openFresh } from "./postgres.ts";
 
 /** A database for the test file. */
-export async function openTestDatabase(): Promise<{ db: Database; close(): Promise<void> }> {
+export async function openTestDatabase(): Promise<{ db: OpenDatabase; close(): Promise<void> }> {
   const database = await freshDatabase();
   const db = openFresh(database.url);
   return {

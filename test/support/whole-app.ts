@@ -11,6 +11,7 @@ import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts"
 import { findAgentsByIds, findAgentsByServiceName, serviceKey } from "../../src/store/accounts/agents.ts";
 import { admitKeys } from "../../src/store/accounts/keys.ts";
 import { findStoringRules } from "../../src/store/accounts/privacy.ts";
+import type { OpenDatabase } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { storeRecords } from "../../src/store/traces/records.ts";
@@ -39,7 +40,7 @@ export async function startWholeApp(): Promise<TestApp> {
     const sandbox = new Sandbox();
     const vault = openVault(Buffer.alloc(32));
     const none = async () => undefined;
-    const databaseUrl = (db.pool.options as { connectionString: string }).connectionString;
+    const databaseUrl = ((db as OpenDatabase).pool.options as { connectionString: string }).connectionString;
     const reader = new ThreadedTraceReader({
       db,
       addresses: addressesOf(databaseUrl),

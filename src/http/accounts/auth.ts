@@ -5,7 +5,7 @@ import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../../model/account.ts";
 import { passwordResetMail } from "../../remote/mail/mails.ts";
-import { hasSession } from "../../store/accounts/accounts.ts";
+import { deleteResetLinks, hasSession } from "../../store/accounts/accounts.ts";
 import { accountsDatabase } from "../../store/accounts/library.ts";
 import { listOwnIds } from "../../store/accounts/ownership.ts";
 import { deleteTracesOf } from "../../store/delete-traces.ts";
@@ -47,7 +47,8 @@ export async function openAuth(deps: Deps, background: Background) {
       deleteUser: {
         enabled: true,
         beforeDelete: async ({ id }) => deleteTracesOf(db, [...(await listOwnIds(db, id)).agents]),
-        afterDelete: async ({ email }) => {
+        afterDelete: async ({ id, email }) => {
+          await deleteResetLinks(db, id);
           await mailer.forget(email);
           await forgetAttempts(deps, email);
         },

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
+import { referenceQuery } from "../scale/references.ts";
 
 /** `email` in any case. */
 export async function findAccountByEmail(db: Database, email: string): Promise<Account | undefined> {
@@ -32,11 +33,17 @@ export async function findAccountOfResetLink(
   return rows[0];
 }
 
+/** Those of an account that was deleted: they have no foreign key, since the accounts library keeps other values there too. */
+export async function deleteResetLinks(db: Database, accountId: string): Promise<void> {
+  await db.pool.query("delete from verifications where value = $1", [accountId]);
+}
+
 /** Marks the email as verified, for an operator who vouches for it. */
 export async function verifyAccount(db: Database, accountId: string): Promise<void> {
-  await db.pool.query("update accounts set email_verified = true, updated_at = now() where id = $1", [
-    accountId,
-  ]);
+  await referenceQuery(db, {
+    text: "update accounts set email_verified = true, updated_at = now() where id = $1",
+    values: [accountId],
+  });
 }
 
 /** The salted hash of the account's password; undefined without one. `email` in any case. */

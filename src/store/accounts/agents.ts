@@ -13,12 +13,14 @@ import type { AttributeRules } from "../../model/content/attribute-rules.ts";
 import type { ContentSetting } from "../../model/content.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { type Database, transaction, violatedConstraint } from "../db.ts";
+import { bound } from "../bound.ts";
+import { type Database, violatedConstraint } from "../db.ts";
 import { deleteTracesOf } from "../delete-traces.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { referenceQuery, referenceTransaction } from "../scale/references.ts";
 import { changeIntake, checkIntake, type IntakeChange, isIntakeChange, newIntake } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
 import { beginRereading } from "./rereading.ts";
@@ -50,28 +52,25 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
   const { projectId, name, type, otlpServiceName, conventionRules = [], readFrom = null } = agent;
   const { conventions = conventionsOfNewAgents } = agent;
   const intake = newIntake(agent);
-  const { rows } = await db.pool
-    .query<AgentRow>(
+  const row = {
+    ...{ id: newId(), name, type, otlp_service_name: otlpServiceName },
+    ...{ conventions, convention_rules: JSON.stringify(conventionRules) },
+    read_from: readFrom && JSON.stringify(readFrom),
+    read_by_key: readByKey({ conventions, conventionRules, readFrom }),
+    ...{ content: intake.content, content_forget_after_s: intake.seconds, intake_key: intake.key },
+    ...{ attributes_deny: intake.attributes.deny, attributes_allow: intake.attributes.allow },
+  };
+  const { rows } = await referenceQuery<AgentRow>(
+    db,
+    bound(
+      row,
       // The project is locked, so that a change of its privacy settings is either seen here or changes this agent, too.
-      `with project as materialized (select id, privacy_revision from projects where id = $2 for share)
-       insert into agents
-         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_from, read_by_key, content,
-           content_forget_after_s, attributes_deny, attributes_allow, intake_key, privacy_revision)
-       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, privacy_revision from project returning ${listed}`,
-      [
-        newId(),
-        projectId,
-        name,
-        type,
-        otlpServiceName,
-        conventions,
-        JSON.stringify(conventionRules),
-        readFrom && JSON.stringify(readFrom),
-        readByKey({ conventions, conventionRules, readFrom }),
-        ...[intake.content, intake.seconds, intake.attributes.deny, intake.attributes.allow, intake.key],
-      ],
-    )
-    .catch(refuseTakenName);
+      at => `with project as materialized (select id, privacy_revision from projects where id = $1 for share)
+        insert into agents (${Object.keys(at)}, project_id, privacy_revision)
+        select ${Object.values(at)}, id, privacy_revision from project returning ${listed}`,
+      [projectId],
+    ),
+  ).catch(refuseTakenName);
   if (!rows[0]) throw new Refusal("NOT_FOUND");
   if (isIntakeChange(agent)) await cachesExpired();
   return toAgent(rows[0]);
@@ -93,7 +92,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
     one => one !== undefined,
   );
   const isIntake = isIntakeChange(change);
-  const agent = await transaction(db, async client => {
+  const agent = await referenceTransaction(db, async client => {
     if (isIntake) await checkIntake(client, id, change);
     if (isReadBy) await changeReadBy(client, id, change);
     const { rows } = await client.query<AgentRow>(
@@ -104,7 +103,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
     );
     return rows[0] && toAgent(rows[0]);
   }).catch(refuseTakenName);
-  if (isIntake) await transaction(db, client => changeIntake(client, id, change));
+  if (isIntake) await referenceTransaction(db, client => changeIntake(client, id, change));
   if (otlpServiceName !== undefined || isReadBy || isIntake) await cachesExpired();
   return isIntake ? findAgent(db, id) : agent;
 }
@@ -136,7 +135,7 @@ async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChan
 /** Deletes its test cases, traces and runs as well, and removes it from keys with granular access. */
 export async function deleteAgent(db: Database, id: string): Promise<void> {
   await deleteTracesOf(db, [id]);
-  await db.pool.query("delete from agents where id = $1", [id]);
+  await referenceQuery(db, { text: "delete from agents where id = $1", values: [id] });
   await cachesExpired();
 }
 

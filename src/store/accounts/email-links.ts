@@ -1,6 +1,7 @@
 // Links of verification emails: each works once, for 24 h, for the email it was sent to.
 import type { LinkState } from "../../model/account.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
+import { referenceTransaction } from "../scale/references.ts";
 import { nextEmailAt } from "./accounts.ts";
 
 export type InsertedLink =
@@ -17,7 +18,7 @@ export async function insertEmailLink(
   accountId: string,
   tokenHash: Buffer,
 ): Promise<InsertedLink> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     const { rows: accounts } = await client.query<{ email: string; email_verified: boolean }>(
       "select email, email_verified from accounts where id = $1 for update",
       [accountId],
@@ -67,7 +68,7 @@ export async function confirmEmailLink(
   db: Database,
   tokenHash: Buffer,
 ): Promise<"confirmed" | Exclude<LinkState, "open">> {
-  const isConfirmed = await transaction(db, async client => {
+  const isConfirmed = await referenceTransaction(db, async client => {
     // A statement for each table: on a cluster, only one of them is on every node.
     const { rows } = await client.query<{ id: string }>(
       `update email_links l set used_at = now()

@@ -1,10 +1,12 @@
 // API keys: only a hash is stored; ingestion authenticates by it, the dashboard lists, creates and revokes.
 import type { AdmittedKey, KeyAccess } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
+import { insertion } from "../bound.ts";
 import { type Database, transaction } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import { lockReferences, referenceQuery, referenceTransaction } from "../scale/references.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type StoringRow, storingColumn, storingRulesOf } from "./privacy.ts";
 
@@ -56,7 +58,7 @@ export type NewKey = {
 
 /** Throws NOT_FOUND for a project that was deleted, and VALIDATION_ERROR, with positions, for agents that are not in it. */
 export async function insertKey(db: Database, key: NewKey): Promise<Key> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     // Before its agents, as whoever changes or deletes it locks them.
     const projects = await client.query("select from projects where id = $1 for key share", [key.projectId]);
     if (projects.rowCount === 0) throw new Refusal("NOT_FOUND");
@@ -74,12 +76,11 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const id = newId();
     await client.query(
-      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by, requests_per_minute)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      [
-        ...[id, key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
-        key.requestsPerMinute ?? null,
-      ],
+      insertion("keys", {
+        ...{ id, name: key.name, hash: key.hash, access: key.access },
+        ...{ project_id: key.projectId, last_four: key.lastFour, expires_at: key.expiresAt },
+        ...{ created_by: key.createdBy, requests_per_minute: key.requestsPerMinute ?? null },
+      }),
     );
     await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [
       id,
@@ -96,14 +97,17 @@ export async function limitKey(
   id: string,
   requestsPerMinute: number | null,
 ): Promise<Key | undefined> {
-  await db.pool.query("update keys set requests_per_minute = $2 where id = $1", [id, requestsPerMinute]);
+  await referenceQuery(db, {
+    text: "update keys set requests_per_minute = $2 where id = $1",
+    values: [id, requestsPerMinute],
+  });
   await cachesExpired();
   return findKey(db, id);
 }
 
 /** Revokes the key: once this returns, no lookup finds it. */
 export async function deleteKey(db: Database, id: string): Promise<void> {
-  await db.pool.query("delete from keys where id = $1", [id]);
+  await referenceQuery(db, { text: "delete from keys where id = $1", values: [id] });
   await cachesExpired();
 }
 
@@ -166,7 +170,7 @@ export async function admitKeys(
 /** Records that the keys were used now, at most once a minute each. Never waits for another writer. */
 export async function touchKeys(db: Database, ids: string[]): Promise<void> {
   if (db.places) return touchOnAllNodes(db, ids);
-  await db.pool.query({
+  await referenceQuery(db, {
     name: "touch-keys",
     text: `update keys set last_used_at = now() where id in (
       select id from keys
@@ -187,6 +191,7 @@ async function touchOnAllNodes(db: Database, ids: string[]): Promise<void> {
       [ids],
     );
     if (rows.length === 0) return;
+    await lockReferences(client);
     await client.query("update keys set last_used_at = now() where id = any ($1::uuid[])", [
       rows.map(({ id }) => id),
     ]);

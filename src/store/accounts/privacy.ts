@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { noPrivacy, type PrivacySettings, redactsAnything, type StoringRules } from "../../model/privacy.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
+import { referenceTransaction } from "../scale/references.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export async function findPrivacy(db: Database, projectId: string): Promise<PrivacySettings | undefined> {
@@ -33,7 +34,7 @@ export async function savePrivacy(
   projectId: string,
   settings: PrivacySettings,
 ): Promise<boolean> {
-  const saved = await transaction(db, async client => {
+  const saved = await referenceTransaction(db, async client => {
     if (!(await raiseRevision(client, projectId))) return false;
     await client.query("update projects set privacy = $2::jsonb where id = $1", [
       projectId,

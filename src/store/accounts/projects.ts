@@ -6,6 +6,7 @@ import { deleteTracesOf } from "../delete-traces.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import { referenceQuery } from "../scale/references.ts";
 
 /**
  * Creates the first project of an account, once. Atomic and repeatable: called at sign-up and again whenever projects
@@ -23,13 +24,13 @@ export async function createFirstProject(
     values: [accountId],
   });
   if (due.rowCount === 0) return;
-  await db.pool.query(
-    `with due as (
+  await referenceQuery(db, {
+    text: `with due as (
        update accounts set first_project_made = true where id = $1 and not first_project_made returning id
      )
      insert into projects (id, account_id, name) select $3, id, $2 from due`,
-    [accountId, name, newId()],
-  );
+    values: [accountId, name, newId()],
+  });
 }
 
 /** The account's projects, newest first. */
@@ -47,18 +48,18 @@ export async function findProject(db: Database, id: string): Promise<Project | u
 }
 
 export async function insertProject(db: Database, accountId: string, name: string): Promise<Project> {
-  const { rows } = await db.pool.query<ProjectRow>(
-    `insert into projects (id, account_id, name) values ($1, $2, $3) returning ${columns}`,
-    [newId(), accountId, name],
-  );
+  const { rows } = await referenceQuery<ProjectRow>(db, {
+    text: `insert into projects (id, account_id, name) values ($1, $2, $3) returning ${columns}`,
+    values: [newId(), accountId, name],
+  });
   return toProject(rows[0]!);
 }
 
 export async function renameProject(db: Database, id: string, name: string): Promise<Project | undefined> {
-  const { rows } = await db.pool.query<ProjectRow>(
-    `update projects set name = $2 where id = $1 returning ${columns}`,
-    [id, name],
-  );
+  const { rows } = await referenceQuery<ProjectRow>(db, {
+    text: `update projects set name = $2 where id = $1 returning ${columns}`,
+    values: [id, name],
+  });
   return rows[0] && toProject(rows[0]);
 }
 
@@ -73,10 +74,10 @@ export async function findRateLimit(db: Database, id: string): Promise<number | 
 
 /** Holds for every process once this returns. False if there is no such project. */
 export async function saveRateLimit(db: Database, id: string, limit: number | null): Promise<boolean> {
-  const { rowCount } = await db.pool.query("update projects set requests_per_minute = $2 where id = $1", [
-    id,
-    limit,
-  ]);
+  const { rowCount } = await referenceQuery(db, {
+    text: "update projects set requests_per_minute = $2 where id = $1",
+    values: [id, limit],
+  });
   await cachesExpired();
   return rowCount === 1;
 }
@@ -88,7 +89,7 @@ export async function deleteProject(db: Database, id: string): Promise<void> {
     db,
     rows.map(agent => agent.id),
   );
-  await db.pool.query("delete from projects where id = $1", [id]);
+  await referenceQuery(db, { text: "delete from projects where id = $1", values: [id] });
   await cachesExpired();
 }
 

@@ -1,8 +1,9 @@
 // After a change of an agent's rules or conventions its latest traces are derived again: one job an agent, which the next
 // change begins anew. A portion at a time is marked, and marked traces are derived as those that a merge has changed.
 import type pg from "pg";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
+import { referenceTransaction } from "../scale/references.ts";
 
 /** This many of an agent's latest traces. */
 export const rereadMax = 10_000;
@@ -30,7 +31,7 @@ export async function continueRereading(db: Database): Promise<boolean> {
   });
   const agentId = rows[0]?.id;
   if (agentId === undefined) return false;
-  await transaction(db, async client => {
+  await referenceTransaction(db, async client => {
     const { rows } = await client.query<{ before: string | null; left: number }>(
       `select reread_before as before, reread_left as left from agents where id = $1 for no key update`,
       [agentId],

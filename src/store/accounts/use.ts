@@ -1,6 +1,7 @@
 // What an account has used on this UTC day, by the database's clock.
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../db.ts";
+import { referenceQuery } from "../scale/references.ts";
 
 /** Tokens of the service's judge. */
 export async function findJudgeTokensToday(db: Database, accountId: string): Promise<number> {
@@ -51,7 +52,7 @@ async function countToday(
   counter: Counter,
   more: Map<string, number>,
 ): Promise<Map<string, Today>> {
-  const { rows } = await db.pool.query<Today & { accountId: string }>({
+  const { rows } = await referenceQuery<Today & { accountId: string }>(db, {
     name: `count-${counter}`,
     text: `with account as materialized (
         select id from accounts where id = any ($1::text[]) order by id for key share

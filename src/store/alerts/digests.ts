@@ -7,10 +7,11 @@ import {
   type ChangedTest,
   type Digest,
 } from "../../model/alert/alert.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
 import { hourMs } from "../listing.ts";
 import { newId } from "../new-id.ts";
 import { availableRows } from "../scale/places.ts";
+import { referenceTransaction } from "../scale/references.ts";
 
 /**
  * Closes the digest of one agent that is due: `bodyOf` writes its message. `email`: whether emails can be sent. False:
@@ -36,7 +37,7 @@ async function closeNext(
   agentId: string | undefined,
   { email, bodyOf }: { email: boolean; bodyOf: (digest: Digest) => string },
 ): Promise<boolean> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     const recipient = await lockDue(client, agentId);
     if (!recipient) return false;
     const digest = await gather(client, recipient);

@@ -1,7 +1,9 @@
 // The project's own judge connection, with its API key encrypted.
 import type { JudgeHeader, JudgeProvider } from "../../model/judge/call.ts";
 import type { TypedJudge } from "../../model/judge/connection.ts";
-import { type Database, transaction } from "../db.ts";
+import { bound } from "../bound.ts";
+import type { Database } from "../db.ts";
+import { referenceTransaction } from "../scale/references.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export type StoredJudge = {
@@ -51,7 +53,7 @@ export async function saveJudgeConnection(
   projectId: string,
   change: (current: StoredJudge | undefined) => TypedJudge,
 ): Promise<StoredJudge | undefined> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     const projects = await client.query("select 1 from projects where id = $1 for no key update", [
       projectId,
     ]);
@@ -69,32 +71,27 @@ export async function saveJudgeConnection(
       tokensPerMinute,
       votes = false,
     } = change(found.rows[0] && opened(vault, projectId, found.rows[0]));
-    const saved = await client.query<Row>(
-      `insert into judge_connections
-          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers, votes, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())
-        on conflict (project_id) do update set provider = excluded.provider, url = excluded.url,
-          model = excluded.model, api_key = excluded.api_key, key_last_four = excluded.key_last_four,
-          concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, headers = excluded.headers,
-          votes = excluded.votes, updated_at = excluded.updated_at
-        ${db.places ? "" : `returning ${columns}`}`,
-      [
-        projectId,
-        provider,
-        url,
-        model,
-        apiKey === null ? null : vault.seal(apiKey, about(projectId)),
-        apiKey === null ? null : lastFourOf(apiKey),
-        concurrency,
-        tokensPerMinute,
-        headers.length === 0 ? null : vault.seal(JSON.stringify(headers), about(projectId)),
-        votes,
-      ],
+    const row = {
+      ...{ provider, url, model, concurrency, tokens_per_minute: tokensPerMinute, votes },
+      api_key: apiKey === null ? null : vault.seal(apiKey, about(projectId)),
+      key_last_four: apiKey === null ? null : lastFourOf(apiKey),
+      headers: headers.length === 0 ? null : vault.seal(JSON.stringify(headers), about(projectId)),
+    };
+    await client.query(
+      bound(
+        row,
+        at => `insert into judge_connections (project_id, ${Object.keys(at)}, updated_at)
+          values ($1, ${Object.values(at)}, now())
+          on conflict (project_id) do update set updated_at = excluded.updated_at,
+            ${Object.keys(at).map(name => `${name} = excluded.${name}`)}`,
+        [projectId],
+      ),
     );
-    // Citus returns no time as text of an insert.
-    const { rows } = db.places
-      ? await client.query<Row>(`select ${columns} from judge_connections where project_id = $1`, [projectId])
-      : saved;
+    // Read apart, as Citus returns no time as text of an insert.
+    const { rows } = await client.query<Row>(
+      `select ${columns} from judge_connections where project_id = $1`,
+      [projectId],
+    );
     return opened(vault, projectId, rows[0]!);
   });
 }

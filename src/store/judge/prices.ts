@@ -1,7 +1,8 @@
 // The project's own prices of models, in place of the built-in ones.
 import type { OwnPrice } from "../../model/price/rates.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { referenceTransaction } from "../scale/references.ts";
 
 const columns = `model, valid_from::text as "validFrom", input_usd as "inputUsd", output_usd as "outputUsd",
   cached_usd as "cachedUsd", cache_write_usd as "cacheWriteUsd"`;
@@ -37,7 +38,7 @@ const priceRows = multiRow<OwnPrice>(2, {
 
 /** Replaces all prices of the project; each model has at most one price per day. */
 export async function replaceJudgePrices(db: Database, projectId: string, prices: OwnPrice[]): Promise<void> {
-  await transaction(db, async client => {
+  await referenceTransaction(db, async client => {
     // Locks the project, so that concurrent saves take turns.
     await client.query("select 1 from projects where id = $1 for no key update", [projectId]);
     await client.query("delete from judge_prices where project_id = $1", [projectId]);

@@ -2,6 +2,7 @@
 import type { JudgeUse } from "../../model/judge/use.ts";
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
+import { referenceQuery } from "../scale/references.ts";
 
 /** `sampling` in 0..1; a budget of null means no limit. */
 export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };
@@ -25,11 +26,11 @@ export async function updateJudgeSettings(
   agentId: string,
   { sampling, budgetUsd, budgetTokens }: JudgeSettings,
 ): Promise<JudgeSettings | undefined> {
-  const { rows } = await db.pool.query<JudgeSettings>(
-    `update agents set judge_sampling = $2, judge_budget_usd = $3, judge_budget_tokens = $4 where id = $1
+  const { rows } = await referenceQuery<JudgeSettings>(db, {
+    text: `update agents set judge_sampling = $2, judge_budget_usd = $3, judge_budget_tokens = $4 where id = $1
       returning ${columns}`,
-    [agentId, sampling, budgetUsd, budgetTokens],
-  );
+    values: [agentId, sampling, budgetUsd, budgetTokens],
+  });
   return rows[0];
 }
 

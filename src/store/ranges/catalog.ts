@@ -43,7 +43,7 @@ export async function isDivided(session: Session): Promise<boolean> {
 }
 
 /** The oldest first, without what is in none. */
-export async function listRanges(client: pg.ClientBase | pg.Pool): Promise<Range[]> {
+export async function listRanges(client: Session): Promise<Range[]> {
   const { rows } = await client.query<{ name: string; bound: string }>(
     `select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
      from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'trace_batches'::regclass`,

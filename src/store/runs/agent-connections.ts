@@ -2,7 +2,8 @@
 import type { AgentType } from "../../model/agent/agent.ts";
 import type { AgentConnection, StoredConnection } from "../../model/agent/connection.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
+import { referenceTransaction } from "../scale/references.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 type ConnectionRow = { document: string; secrets: Buffer | null; updatedAt: Date };
@@ -50,7 +51,7 @@ export async function saveConnection(
   agentId: string,
   change: (type: AgentType, current: StoredConnection | undefined) => AgentConnection,
 ): Promise<StoredConnection | undefined> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     const agents = await client.query<{ type: AgentType }>(
       "select type from agents where id = $1 for update",
       [agentId],

@@ -1,8 +1,7 @@
 // Whose turn it is in the claims of one worker: accounts take turns, and the agents of each.
 
-import type pg from "pg";
 import { FairQueue } from "../../threads/fair-queue.ts";
-import type { Database } from "../db.ts";
+import type { Database, Session } from "../db.ts";
 import { lookMax } from "./claim-statements.ts";
 
 type Place = Pick<Database, "pool">;
@@ -38,10 +37,10 @@ export class ClaimTurns {
   /** In the order of their last turns. */
   #accounts: string[] = [];
   #agents: string[] = [];
-  #places: pg.Pool[] = [];
-  readonly #known = new WeakMap<pg.Pool, Known>();
-  readonly #after = new WeakMap<pg.Pool, string>();
-  readonly #withoutBacklog = new WeakSet<pg.Pool>();
+  #places: Session[] = [];
+  readonly #known = new WeakMap<Session, Known>();
+  readonly #after = new WeakMap<Session, string>();
+  readonly #withoutBacklog = new WeakSet<Session>();
 
   /** `now`: the ms of a clock that never goes back. */
   constructor(now: () => number = () => performance.now()) {

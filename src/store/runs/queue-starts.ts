@@ -1,7 +1,6 @@
 // Where claims begin to read the queue of passive runs. Indexes keep the entries of claimed runs until PostgreSQL's next vacuum, and
 // whoever reads from the first entry passes them all.
-import type pg from "pg";
-import type { Database } from "../db.ts";
+import type { Database, Session } from "../db.ts";
 
 /** Times as PostgreSQL writes them: no run that can be claimed is due, waits or has a lease until before these. */
 export type Start = { due: string; waiting: string; lease: string };
@@ -22,7 +21,7 @@ type Known = { start: Start; movedAt: number; wholeAt: number; wholeMs: number }
 /** The starts that one worker has found, for each database of a cluster. */
 export class QueueStarts {
   readonly #now: () => number;
-  readonly #known = new WeakMap<pg.Pool, Known>();
+  readonly #known = new WeakMap<Session, Known>();
 
   /** `now`: the ms of a clock that never goes back. */
   constructor(now: () => number = () => performance.now()) {
@@ -50,7 +49,7 @@ export class QueueStarts {
 }
 
 /** A minute ago at most, for what is being committed by transactions that have begun before. */
-async function find(pool: pg.Pool, from: Start): Promise<Start> {
+async function find(pool: Session, from: Start): Promise<Start> {
   const first = (at: string, where: string, parameter: string) =>
     `least((select min(${at}) from runs where kind <> 'manual' and ${where} and ${at} >= ${parameter}::timestamptz),
       now() - interval '1 minute')::text`;

@@ -60,16 +60,13 @@ export async function distributeMissing(
 ): Promise<Distributed> {
   await session.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
   if (await isDivided(session)) await joinRanges(session);
+  // A foreign key is in its place there.
+  await session.query("drop trigger if exists agents_deleted_identities on agents");
   await moveTriggers(session);
-  const ofReferences = await dropTriggers(session, references);
   await replaceIdentities(session);
   const done = await distributeTables(session, onProgress);
   await lockByKeys(session);
   await shareFunctions(session);
-  await restoreTriggers(
-    session,
-    ofReferences.filter(({ name }) => name !== "agents_deleted_identities"),
-  );
   return done;
 }
 
@@ -153,7 +150,7 @@ async function distributeTables(
     await session.query(`alter table ${table} add constraint ${name} ${definition}`);
   }
   if (distributed.includes("trace_identities")) {
-    // In place of a trigger of `agents`: on a node's copy, it could not reach the other nodes. Costs 5 % of an insert.
+    // A trigger on a node's copy of `agents` could not reach the other nodes. Costs 5 % of an insert.
     await session.query(
       `alter table trace_identities add constraint trace_identities_agent_id_fkey
          foreign key (agent_id) references agents on delete cascade`,
@@ -194,43 +191,17 @@ async function dropKeysAmong(session: Session, tables: readonly string[]): Promi
   return rows;
 }
 
-type Trigger = { name: string; table: string; definition: string };
-
-/** Citus has triggers on no table that is distributed or on every node. */
-async function dropTriggers(session: Session, tables: readonly string[]): Promise<Trigger[]> {
-  // With another search path, definitions would lack the schema.
-  await session.query("set local search_path = pg_catalog");
-  const { rows } = await session.query<Trigger>(
-    `select quote_ident(t.tgname) as name, c.relname as table, pg_get_triggerdef(t.oid) as definition
-      from pg_trigger t join pg_class c on c.oid = t.tgrelid
-      where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)`,
-    [tables],
-  );
-  await session.query("set local search_path to default");
-  for (const { name, table } of rows) await session.query(`drop trigger ${name} on ${table}`);
-  return rows;
-}
-
-/** From where they are created on the shards, with their names. */
+/** To where they are created on the shards: Citus has triggers on no distributed table. */
 async function moveTriggers(session: Session): Promise<void> {
-  for (const { name, table, definition } of await dropTriggers(session, growing)) {
-    await session.query("insert into shard_triggers (name, table_name, definition) values ($1, $2, $3)", [
-      ...[name, table, definition],
-    ]);
+  const { rows } = await session.query<{ table: string; trigger: string; called: string }>(
+    `select t.tgrelid::regclass::text as table, t.tgname as trigger, t.tgfoid::regproc::text as called
+      from pg_trigger t where not t.tgisinternal and t.tgrelid::regclass::text = any ($1)`,
+    [growing],
+  );
+  for (const { table, trigger, called } of rows) {
+    await session.query(`drop trigger ${trigger} on ${table}`);
+    await session.query("select call_after_deletion($1, $2, $3)", [trigger, table, called]);
   }
-}
-
-/** On the coordinator's copies of reference tables: what they change is there alone. */
-async function restoreTriggers(session: Session, triggers: Trigger[]): Promise<void> {
-  await session.query("set local citus.enable_ddl_propagation = off");
-  for (const { table, definition } of triggers) {
-    const { rows } = await session.query<{ shard: number }>(
-      "select shardid as shard from pg_dist_shard where logicalrelid = $1::regclass",
-      [table],
-    );
-    await session.query(definition.replace(` ON public.${table} `, ` ON public.${table}_${rows[0]!.shard} `));
-  }
-  await session.query("set local citus.enable_ddl_propagation = on");
 }
 
 /** Every node counts on its own: an agent's changes stay in their order while it stays on its node. */

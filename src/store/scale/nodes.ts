@@ -6,10 +6,10 @@ import { errorText } from "../../log/error-text.ts";
 import { newClient, noTimeouts } from "../connect.ts";
 import { readConnectionLimit } from "../connection-limit.ts";
 import { readDatabaseUrl } from "../database-url.ts";
-import { type Addresses, type Session, sessionSettings } from "../db.ts";
+import type { Addresses, Session } from "../db.ts";
 import { mayPass } from "../may-pass.ts";
+import { findUnmet, sessionSettings } from "../session-settings.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
-import { findUnmet } from "../user-settings.ts";
 
 export type Node = { host: string; port: number };
 
@@ -122,7 +122,7 @@ export async function readClusterLimit(addresses: Addresses): Promise<number> {
   const limits = [await readConnectionLimit(addresses)];
   for (const worker of workers) {
     const url = urlAt(directUrl, worker);
-    const limit = await readConnectionLimit({ url, directUrl: url, pooled: false }).catch(error => {
+    const limit = await readConnectionLimit({ directUrl: url }).catch(error => {
       if (!mayPass(error)) throw error;
     });
     if (limit !== undefined) limits.push(Math.floor(limit / 2));

@@ -1,7 +1,6 @@
 // Opens the database for the functions of the store: the one server, or the coordinator of a cluster with the places of its agents.
-import { type Addresses, type Database, openDatabase } from "../db.ts";
+import { type Addresses, type OpenDatabase, openDatabase } from "../db.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
-import { takingTurns } from "./turns.ts";
 
 /**
  * A statement about several agents that Citus plans takes one connection to each worker: with as many as Citus would use, the
@@ -14,7 +13,7 @@ export function openStore(
   { url, pooled, distributed = false }: Addresses,
   connectionsMax?: number,
   { answerMs, log }: Pick<ShardsOptions, "answerMs" | "log"> = {},
-): Database {
+): OpenDatabase {
   const limits = answerMs === undefined ? {} : { answerMs };
   if (!distributed) return openDatabase(url, connectionsMax, { ...limits, pooled });
   const db = openDatabase(url, connectionsMax, { ...limits, sessionOptions: clusterOptions });
@@ -26,7 +25,7 @@ export function openStore(
     ...(log && { log }),
   });
   return {
-    pool: takingTurns(db.pool),
+    ...db,
     places,
     async close() {
       await Promise.all([places.close(), db.close()]);

@@ -1,12 +1,11 @@
 -- What a Citus node needs so that statements for one server work on a group of shards (shards.ts). Every node has these
 -- functions; a group's schema is created on its node by the first transaction that enters the group, and goes with its shards.
 
--- The triggers of the tables that were distributed: a reference table.
+-- What `call_after_deletion` was told of distributed tables: a reference table.
 create table if not exists shard_triggers (
   name text primary key,
   table_name text not null,
-  -- As `create trigger`.
-  definition text not null
+  function_name text not null
 );
 
 -- A schema with the shards of the group `of`, a shard of `traces`, under the names of their tables, and the node's copies of
@@ -65,16 +64,16 @@ begin
     if part.of_trigger then execute format('alter function %I.%I() set search_path = %I', named, part.name, named); end if;
   end loop;
   for part in
-    select t.definition, t.table_name as name, s.shardid as shard
+    select t.name, c.relname || '_' || s.shardid as shard, t.function_name as called
       from pg_dist_shard first
       join pg_dist_shard s on s.shardminvalue = first.shardminvalue
       join pg_class c on c.oid = s.logicalrelid
       join public.shard_triggers t on t.table_name = c.relname
       where first.shardid = of
   loop
-    execute replace(
-      replace(part.definition, format(' ON public.%I ', part.name), format(' ON public.%I ', part.name || '_' || part.shard)),
-      'FUNCTION public.', format('FUNCTION %I.', named)
+    execute format(
+      'create trigger %I after delete on public.%I referencing old table as gone for each statement execute function %I.%I()',
+      part.name, part.shard, named, part.called
     );
   end loop;
   execute format('comment on schema %I is %L', named, version);

@@ -7,7 +7,7 @@ import {
   isTransient,
   openDatabase,
   type Places,
-  transaction,
+  type Session,
   type Unavailable,
 } from "../db.ts";
 import { urlAt } from "./nodes.ts";
@@ -203,69 +203,47 @@ async function faultOf(node: Database): Promise<Error | undefined> {
   return Promise.race([asked, delay(healthMs, late, { ref: false })]);
 }
 
-/** What the functions of the store use of a pool and a connection. */
-type Queries = { query(config: pg.QueryConfig | string, values?: unknown[]): Promise<unknown> };
-type Connection = Queries & { release(error?: Error | boolean): void };
-type Pool = Queries & { connect(): Promise<Connection> };
-
-/** The group as a database: every transaction, and every statement without one, begins by entering it. */
-function databaseOf(group: Group): Database {
-  const pool: Pool = {
-    async connect() {
-      const node = await group.find();
-      const client = await node.pool.connect().catch(error => {
-        // Its standby may have taken its place.
-        if (isTransient(error)) group.moved();
+/**
+ * The group as a database: every transaction, and every statement without one, begins by entering it, in one round trip. Where it
+ * was moved meanwhile, nothing was done yet, and the transaction begins at the node where it is now.
+ */
+function databaseOf({ group, version, find, moved }: Group): Database {
+  const enter = `begin; select enter_shards(${group}, '${version}')`;
+  const transaction: Database["transaction"] = async work => {
+    let hasEntered = false;
+    const within = (session: Session) => {
+      hasEntered = true;
+      return work(sessionIn(group, session));
+    };
+    const at = (node: Database) =>
+      node.transaction(within, enter).catch(error => {
+        // A standby may have taken the place of the node.
+        if (isTransient(error)) moved();
         throw error;
       });
-      return connectionTo(node, client, group);
-    },
-    query: (config, values) => transaction(db, client => client.query(config as pg.QueryConfig, values)),
+    const first = await find();
+    return at(first).catch(async error => {
+      const next = !hasEntered && isMove(error) ? await find() : first;
+      if (next === first) throw error;
+      return at(next);
+    });
   };
+  const query = (statement: pg.QueryConfig | string, values?: unknown[]) =>
+    transaction(session => session.query(statement, values));
   // The node stays open for the other groups.
-  const db: Database = { pool: pool as unknown as pg.Pool, close: async () => {} };
-  return db;
+  return { pool: { query: query as Session["query"] }, transaction, close: async () => {} };
 }
 
-function connectionTo(
-  first: Database,
-  firstClient: pg.PoolClient,
-  { group, version, find, moved }: Group,
-): Connection {
-  let [node, client] = [first, firstClient];
-  // One round trip for both.
-  const begin = `begin; select enter_shards(${group}, '${version}')`;
-  return {
-    async query(config, values) {
-      try {
-        return await client.query(withinGroup(config) as pg.QueryConfig, values);
-      } catch (error) {
-        if (isTransient(error)) moved();
-        // Nothing was done yet where the group no longer is: it begins where it is now.
-        if (config === "begin" && isMove(error) && (await follow())) return client.query(begin);
-        throw error;
-      }
-    },
-    release: error => client.release(error),
+/** A prepared statement means the tables that its names meant first, so each group has its own. */
+function sessionIn(group: string, session: Session): Session {
+  const query = (statement: pg.QueryConfig | string, values?: unknown[]) => {
+    const name = typeof statement === "string" ? undefined : statement.name;
+    return session.query(
+      name ? { ...(statement as pg.QueryConfig), name: `${name}@${group}` } : statement,
+      values,
+    );
   };
-
-  /** False if the group is where it was. */
-  async function follow(): Promise<boolean> {
-    const next = await find();
-    if (next === node) return false;
-    const nextClient = await next.pool.connect();
-    await client.query("rollback");
-    client.release();
-    [node, client] = [next, nextClient];
-    return true;
-  }
-
-  function withinGroup(config: pg.QueryConfig | string): pg.QueryConfig | string {
-    if (config === "begin") return begin;
-    // A prepared statement means the tables that its names meant first.
-    if (typeof config !== "string" && config.name) return { ...config, name: `${config.name}@${group}` };
-    return config;
-  }
+  return { query: query as Session["query"] };
 }
 
 /** Of `enter_shards`: a group that was moved, or whose transaction has just begun beside a move. */

@@ -12,7 +12,6 @@ create table accounts (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
-create trigger accounts_deleted after delete on accounts for each row execute function delete_links_of_account();
 
 -- What an account has used, for its limits. Nothing that it deletes lowers this.
 create table account_use (

@@ -27,19 +27,26 @@ return array(
   select coalesce(a, 0) + coalesce(b, 0) from unnest(one, other) with ordinality as pair (a, b, place) order by place
 );
 
+-- Calls a function after rows of a table that is by agent were deleted, which it has as `gone`: a trigger, on a cluster of each
+-- shard (store/scale/shard-names.sql).
+create or replace function call_after_deletion(name text, of_table text, called text) returns void language plpgsql as $$
+begin
+  if to_regclass('public.shard_triggers') is null then
+    execute format(
+      'create trigger %I after delete on %I referencing old table as gone for each statement execute function %I()',
+      name, of_table, called
+    );
+  else
+    insert into shard_triggers (name, table_name, function_name) values (name, of_table, called);
+  end if;
+end
+$$;
+
 -- A new password ends every reset link of its account, in the statement that stores it: the link in an older email, or in
 -- one that somebody else requested, must not undo the change.
 create or replace function end_reset_links() returns trigger language plpgsql as $$
 begin
   delete from verifications where value = new.account_id;
-  return null;
-end
-$$;
-
--- A reset link refers to its account by `value`, without a foreign key: the accounts library keeps other values there too.
-create or replace function delete_links_of_account() returns trigger language plpgsql as $$
-begin
-  delete from verifications where value = old.id;
   return null;
 end
 $$;

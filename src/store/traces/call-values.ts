@@ -1,6 +1,7 @@
 // Tools, models, providers and rules that redacted, by the minute in which their traces arrived: added with the traces, deleted with the last.
 import type pg from "pg";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
+import type { Session } from "../db.ts";
 import { minuteOfId } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 
@@ -92,7 +93,7 @@ const freed = multiRow<{ agentId: string; minute: number }>(1, {
 
 /** Deletes the tools, models, providers and rules that no trace has any more, of the minutes in which these arrived. */
 export async function deleteUnusedCalls(
-  client: pg.Pool | pg.PoolClient,
+  client: Session,
   traces: readonly Pick<Calls, "agentId" | "traceId">[],
 ): Promise<void> {
   await client.query({

@@ -1,10 +1,9 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
-import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 import { clockIsOff, isTimely, lateAt } from "../clock.ts";
 import { forgetAfter } from "../content-deadlines.ts";
-import { type Database, transaction } from "../db.ts";
+import { type Database, type Session, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { addValues, setsOf, valueColumns } from "./call-values.ts";
@@ -151,11 +150,7 @@ export function insertTraces(
   });
 }
 
-async function insert(
-  client: pg.Pool | pg.PoolClient,
-  writes: TraceWrite[],
-  debounceMs: number,
-): Promise<WriteOutcome[]> {
+async function insert(client: Session, writes: TraceWrite[], debounceMs: number): Promise<WriteOutcome[]> {
   const { sets, values } = setsOf(writes);
   const sent = writes.map((write, at): Item => ({ ...write, callSet: sets[at]! }));
   const { rows } = await client.query<Inserted>({

@@ -1,7 +1,7 @@
 // Joins waiting log records to the traces that have their span: copies them as batches, and moves or schedules runs.
 import type pg from "pg";
 import { noteDeadlines } from "../content-deadlines.ts";
-import { type Database, transaction } from "../db.ts";
+import { type Database, type Session, transaction } from "../db.ts";
 import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
@@ -96,7 +96,7 @@ async function joinDerived(
 }
 
 /** Those of the traces for which records wait. Almost always none: an index that is nearly empty. */
-async function listWaiting(pool: pg.Pool, traces: NamedTrace[]): Promise<NamedTrace[]> {
+async function listWaiting(pool: Session, traces: NamedTrace[]): Promise<NamedTrace[]> {
   const { rows } = await pool.query<NamedTrace>({
     name: "list_waiting",
     text: `select distinct agent_id as "agentId", otlp_trace_id as "otlpTraceId" from waiting_records

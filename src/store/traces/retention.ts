@@ -3,6 +3,7 @@ import type pg from "pg";
 import { type Database, transaction } from "../db.ts";
 import { minuteOfId } from "../listing.ts";
 import { availablePlaces, placeOf } from "../scale/places.ts";
+import { referenceQuery } from "../scale/references.ts";
 
 /** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
 export async function findRetention(db: Database, projectId: string): Promise<number | null | undefined> {
@@ -15,10 +16,10 @@ export async function findRetention(db: Database, projectId: string): Promise<nu
 
 /** Once this returns, nothing is deleted by the former setting. False if the project does not exist. */
 export async function saveRetention(db: Database, projectId: string, days: number | null): Promise<boolean> {
-  const { rowCount } = await db.pool.query("update projects set retention_days = $2 where id = $1", [
-    projectId,
-    days,
-  ]);
+  const { rowCount } = await referenceQuery(db, {
+    text: "update projects set retention_days = $2 where id = $1",
+    values: [projectId, days],
+  });
   return rowCount === 1;
 }
 

@@ -1,7 +1,8 @@
 // Saved views of an agent's list of traces.
 import { Refusal } from "../../model/refusal.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
 import { newId } from "../new-id.ts";
+import { referenceTransaction } from "../scale/references.ts";
 
 export type TraceView = { id: string; agentId: string; name: string; search: Record<string, string> };
 
@@ -23,7 +24,7 @@ export async function saveView(
   db: Database,
   { agentId, name, search }: Omit<TraceView, "id">,
 ): Promise<TraceView> {
-  return transaction(db, async client => {
+  return referenceTransaction(db, async client => {
     // Locked, so that views saved at the same time do not exceed the limit together.
     const { rowCount } = await client.query("select from agents where id = $1 for update", [agentId]);
     if (rowCount === 0) throw new Refusal("NOT_FOUND");

@@ -410,8 +410,9 @@ test("a new password ends every other reset link, whether it was set by a link o
   await reset(theirs, "another account's link").expect(200);
 });
 
-test("deleting an account deletes its projects and ends its sessions", async () => {
+test("deleting an account deletes its projects and reset links, and ends its sessions", async () => {
   const owner = await service.signUp();
+  await service.client().post("/api/auth/request-password-reset", { email: owner.email }).expect(200);
   const wrong = await owner.client.post("/api/auth/delete-user", { password: "not it" }).expect(400);
   assert.equal(wrong.body.code, "VALIDATION_ERROR");
   const { cookie } = owner.client;
@@ -424,6 +425,7 @@ test("deleting an account deletes its projects and ends its sessions", async () 
     ["sessions", "account_id"],
     ["credentials", "account_id"],
     ["email_links", "account_id"],
+    ["verifications", "value"],
   ]) {
     const { rowCount } = await service.db.pool.query(`select from ${table} where ${column} = $1`, [
       owner.accountId,

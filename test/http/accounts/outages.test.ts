@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { begun } from "../../store/locks.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import type { Reply } from "../../support/client.ts";
 import { refusalIn } from "../../support/client.ts";
@@ -15,13 +16,9 @@ after(() => service.close());
 
 /** A transaction that blocks every session lookup; once it commits, those that wait continue. */
 async function lockSessions(): Promise<() => Promise<void>> {
-  const client = await service.db.pool.connect();
-  await client.query("begin");
+  const client = await begun(service.db);
   await client.query("lock table sessions in access exclusive mode");
-  return async () => {
-    await client.query("rollback");
-    client.release();
-  };
+  return client.rollback;
 }
 
 /** Cancels only the session lookup with this number; the other statements and the database work. */

@@ -6,6 +6,7 @@ import { admitKeys, findKey, insertKey, type NewKey, touchKeys } from "../../../
 import type { Database } from "../../../src/store/db.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { makeAccount, makeAgentRow, makeProject, openTestDatabase } from "../../support/rows.ts";
+import { begun } from "../locks.ts";
 
 const vault = openVault(Buffer.alloc(32));
 
@@ -109,16 +110,14 @@ test("last use is recorded at most once a minute", async () => {
 
 test("recording the last use does not wait for a key that another transaction has locked", async () => {
   const [held, free] = [await store(), await store()];
-  const client = await db.pool.connect();
+  const client = await begun(db);
   try {
-    await client.query("begin");
     await client.query("select from keys where id = $1 for update", [held.id]);
     await touchKeys(db, [held.id, free.id]);
     assert.equal((await findKey(db, held.id))?.lastUsedAt, null);
     // On a cluster, whoever locks a key locks them all.
     assert.equal((await findKey(db, free.id))?.lastUsedAt === null, db.places !== undefined);
   } finally {
-    await client.query("rollback");
-    client.release();
+    await client.rollback();
   }
 });

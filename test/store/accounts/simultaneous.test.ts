@@ -9,7 +9,6 @@ import { savePrivacy } from "../../../src/store/accounts/privacy.ts";
 import { createFirstProject, deleteProject, listProjects } from "../../../src/store/accounts/projects.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newId } from "../../../src/store/new-id.ts";
-import { needsTurn } from "../../../src/store/scale/turns.ts";
 import { updateTestCase } from "../../../src/store/test-cases.ts";
 import { testVault } from "../../support/judges.ts";
 import { makeAccount, makeAgentRow, openTestDatabase } from "../../support/rows.ts";
@@ -110,27 +109,5 @@ suite("in the same moment", () => {
     await other.commit();
     assert.equal((await changed)?.status, "disabled");
     await deleted;
-  });
-});
-
-suite("turns at the coordinator of a cluster", () => {
-  test("are taken by what writes or locks rows of tables that every node has, and by nothing else", () => {
-    for (const text of [
-      "update keys set last_used_at = now()",
-      'insert into "accounts" ("id") values ($1)',
-      "with due as (update accounts set first_project_made = true) insert into projects select",
-      "with project as materialized (select id from projects where id = $2 for share) select from project",
-      { text: "delete\n from test_cases where id = $1" },
-      "select from agents where id = $1 for no key update",
-    ])
-      assert.equal(needsTurn(text), true, JSON.stringify(text));
-    for (const text of [
-      "insert into key_agents (key_id) values ($1)",
-      "update alert_deliveries set attempts = 1",
-      "select id from keys where hash = $1",
-      "select id from agent_connections where agent_id = $1 for update",
-      "select from deliveries order by id for update skip locked",
-    ])
-      assert.equal(needsTurn(text), false, text);
   });
 });

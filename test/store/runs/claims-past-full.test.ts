@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
+import type { Database } from "../../../src/store/db.ts";
 import type { DueRuns } from "../../../src/store/runs/claim.ts";
 import { ClaimTurns } from "../../../src/store/runs/claim-turns.ts";
 import { claimRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
@@ -27,7 +28,7 @@ async function addRuns(
   count: number,
   agoS: number,
   queue: Queue = "due",
-  database = db,
+  database: Database = db,
 ): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const at = "now() - ($4::float8 - (n - 1) * 0.000001) * interval '1 s'";
@@ -44,7 +45,7 @@ async function addRuns(
   return ids;
 }
 
-const claim = async (more: Partial<DueRuns> = {}, database = db) => {
+const claim = async (more: Partial<DueRuns> = {}, database: Database = db) => {
   const { runs } = await claimRuns(database, {
     ...{ lease: randomUUID(), leaseMs: 60_000, runsMax: 32, fullAgents },
     ...more,

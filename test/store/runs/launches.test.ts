@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import type { TestCase } from "../../../src/model/test-case/document.ts";
 import { documentOf } from "../../../src/model/test-case/test-case.ts";
-import type { Database } from "../../../src/store/db.ts";
+import type { Database, Session } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { listTestStrips } from "../../../src/store/runs/insights.ts";
 import { compareLaunches } from "../../../src/store/runs/launch-comparison.ts";
@@ -21,8 +21,7 @@ test("the transaction that creates a launch returns it, even if the database goe
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId);
   const query = () => Promise.reject(new Error("Connection terminated unexpectedly"));
-  const connect = () => db.pool.connect();
-  const leaving = { ...db, pool: { connect, query } } as unknown as Database;
+  const leaving: Database = { ...db, pool: { query: query as Session["query"] } };
   const launch = await insertLaunch(leaving, {
     agentId,
     createdBy: "nobody",

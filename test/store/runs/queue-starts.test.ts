@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
+import type { Database } from "../../../src/store/db.ts";
 import { claimRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { QueueStarts } from "../../../src/store/runs/queue-starts.ts";
 import { onCitus } from "../../support/postgres.ts";
@@ -25,7 +26,7 @@ async function addRuns(
   count: number,
   agoS: number,
   queue: keyof typeof queues,
-  database = db,
+  database: Database = db,
   agent = agentId,
 ): Promise<void> {
   const { names, values } = queues[queue];
@@ -39,7 +40,7 @@ async function addRuns(
   );
 }
 
-const claim = async (starts: QueueStarts | undefined, database = db, fullAgents: string[] = []) => {
+const claim = async (starts: QueueStarts | undefined, database: Database = db, fullAgents: string[] = []) => {
   const due = { lease: randomUUID(), leaseMs: 60_000, runsMax: 10, fullAgents, ...(starts && { starts }) };
   return (await claimRuns(database, due)).runs.length;
 };

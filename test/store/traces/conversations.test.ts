@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import type pg from "pg";
 import { refreshStale } from "../../../src/load/stale.ts";
+import type { Session } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import {
@@ -184,7 +185,7 @@ test("a conversation that is deleted while the list is read does not end its pag
         if (query.name === "describe_conversations") await deleteTrace(db, stored[1]!.id);
         return place.pool.query(query);
       },
-    } as unknown as pg.Pool,
+    } as unknown as Session,
   };
   const first = await listConversations(racing, sender.agentId, undefined, { before: newest, rowsMax: 1 });
   assert.deepEqual(first.rows, []);

@@ -1,7 +1,7 @@
 // Joining log records again after the database was unavailable just after their commit.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import type { Database } from "../../../src/store/db.ts";
+import type { Database, Session } from "../../../src/store/db.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import type { JoinedTrace } from "../../../src/store/traces/join-records.ts";
 import { JoinRetry } from "../../../src/store/traces/join-retry.ts";
@@ -40,10 +40,7 @@ async function unsteady(sender: Sender): Promise<Database> {
     }
     return (place.pool.query as (...all: unknown[]) => unknown).call(place.pool, given, ...rest);
   };
-  const pool = new Proxy(place.pool, {
-    get: (target, name) => (name === "query" ? query : Reflect.get(target, name, target)),
-  });
-  return { ...place, pool };
+  return { ...place, pool: { query: query as Session["query"] } };
 }
 
 /** `next`: the next trace that is joined. */

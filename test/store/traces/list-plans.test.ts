@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, suite, test } from "node:test";
 import type pg from "pg";
-import { type Database, type Places, transaction } from "../../../src/store/db.ts";
+import { type Database, type Places, type Session, transaction } from "../../../src/store/db.ts";
 import { newest, oldest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";
@@ -63,7 +63,7 @@ test("few lists have a name, and each name is of one statement", async () => {
       assert.equal(name, undefined, "a join of runs and traces is planned each time");
     return { rows: /^\s*with stretch/.test(text) ? [{ id: null, reach: null }] : [] };
   };
-  const recording: Database = { pool: { query } as unknown as pg.Pool, close: async () => {} };
+  const recording: Database = { ...db, pool: { query } as unknown as Session };
   for (const filters of [{}, ...alone, ...pairs]) {
     for (const listing of [first, { after: oldest, rowsMax }]) {
       await listTraces(recording, "agent", filters, listing, budget);
@@ -79,7 +79,7 @@ test("few lists have a name, and each name is of one statement", async () => {
 
 /** In which agents are where the connection leads. */
 function databaseOf(client: pg.PoolClient): Database {
-  const place: Database = { pool: client as unknown as pg.Pool, close: async () => {} };
+  const place: Database = { ...db, pool: client };
   const of = async (ids: Iterable<string>) => new Map([...ids].map(id => [id, place]));
   return { ...db, places: { of } as Places };
 }

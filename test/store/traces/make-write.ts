@@ -7,7 +7,7 @@ import { hashKey, makeKey } from "../../../src/model/key.ts";
 import type { TestCase } from "../../../src/model/test-case/document.ts";
 import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertKey } from "../../../src/store/accounts/keys.ts";
-import type { Database } from "../../../src/store/db.ts";
+import type { Database, OpenDatabase } from "../../../src/store/db.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { insertTestCase, type RunnableTest } from "../../../src/store/test-cases.ts";
 import type { RecordsWrite } from "../../../src/store/traces/waiting-records.ts";
@@ -28,8 +28,8 @@ export const limits: WriterOptions = {
 /** A database with two pools, as two processes have them. */
 export async function openTwice(): Promise<{
   url: string;
-  db: Database;
-  other: Database;
+  db: OpenDatabase;
+  other: OpenDatabase;
   close(): Promise<void>;
 }> {
   const database = await freshDatabase();

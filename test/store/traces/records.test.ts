@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type pg from "pg";
 import { readByNothing } from "../../../src/model/agent/read-by.ts";
+import type { Session } from "../../../src/store/db.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { JoinRetry } from "../../../src/store/traces/join-retry.ts";
@@ -176,16 +178,11 @@ test("traces of agents without conventions ask for no records, and others once f
   const sender = await makeSender(opened.db);
   const asked: string[] = [];
   const place = await placeOf(opened.db, sender.agentId);
-  const pool = new Proxy(place.pool, {
-    get(target, name) {
-      if (name !== "query") return Reflect.get(target, name, target);
-      return (query: { name?: string }, ...rest: unknown[]) => {
-        asked.push(query.name ?? "");
-        return (target.query as (...given: unknown[]) => unknown)(query, ...rest);
-      };
-    },
-  });
-  const watched = new TraceWriter({ ...place, pool }, limits);
+  const query = (statement: pg.QueryConfig) => {
+    asked.push(statement.name ?? "");
+    return place.pool.query(statement);
+  };
+  const watched = new TraceWriter({ ...place, pool: { query: query as Session["query"] } }, limits);
   const write = (conventions: string[]) =>
     watched.write({ ...spansOf(sender, newTraceId(), "a"), readBy: { conventions, conventionRules: [] } });
   await Promise.all([write([]), write([]), write([])]);

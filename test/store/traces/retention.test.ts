@@ -13,6 +13,7 @@ import { eventually } from "../../support/eventually.ts";
 import { failStatements } from "../../support/failing-trigger.ts";
 import { makeAgentRow, makeProject } from "../../support/rows.ts";
 import { storeTrace, storeTraces } from "../../support/stored-traces.ts";
+import { begun } from "../locks.ts";
 import { openTwice } from "./make-write.ts";
 
 let db: Database;
@@ -78,8 +79,7 @@ test("the oldest are deleted first, a few at a time, and one that somebody chang
   const { agentId } = await makeAgentWith(5);
   const ids: string[] = [];
   for (const age of [10, 9, 8, 7]) ids.push(await storeTrace(db, agentId, { receivedAt: daysAgo(age) }));
-  const client = await (await placeOf(other, agentId)).pool.connect();
-  await client.query("begin");
+  const client = await begun(await placeOf(other, agentId));
   await client.query("select from traces where id = $1 for update", [ids[1]]);
   assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 2 }), 2);
   const { rows } = await db.pool.query("select id from traces where agent_id = $1 order by id", [agentId]);
@@ -87,8 +87,7 @@ test("the oldest are deleted first, a few at a time, and one that somebody chang
     rows.map(({ id }) => id),
     [ids[1], ids[3]],
   );
-  await client.query("rollback");
-  client.release();
+  await client.rollback();
   assert.equal(await expireTraces(db, agentId, limits), 2);
 });
 
@@ -121,9 +120,7 @@ test("the values of a minute and of an hour go once no trace is left in them", a
     );
     return rows.map(({ text }) => text);
   };
-  const locking = await placeOf(other, agentId);
-  const client = await locking.pool.connect();
-  await client.query("begin");
+  const client = await begun(await placeOf(other, agentId));
   await client.query("select from traces where id = $1 for update", [ids[1]]);
   assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 2 }), 2);
   assert.deepEqual(await values(), [
@@ -134,8 +131,7 @@ test("the values of a minute and of an hour go once no trace is left in them", a
     "outcome 60",
     "tool 70",
   ]);
-  await client.query("rollback");
-  client.release();
+  await client.rollback();
   assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 1 }), 1);
   assert.deepEqual(await values(), ["outcome 60", "tool 70"]);
   assert.equal(await expireTraces(db, agentId, limits), 1);
@@ -157,8 +153,7 @@ test("a longer time waits for the deletion in progress, and nothing is deleted b
   await storeTrace(db, agentId, { receivedAt: daysAgo(6) });
   // Holds up the deletion in its transaction, after the setting was read.
   const place = await placeOf(other, agentId);
-  const client = await place.pool.connect();
-  await client.query("begin");
+  const client = await begun(place);
   await client.query("lock table runs in access exclusive mode");
   const deleting = expireTraces(db, agentId, limits);
   const waiting =
@@ -171,8 +166,7 @@ test("a longer time waits for the deletion in progress, and nothing is deleted b
   const blocked = "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')";
   await eventually(async () => assert.notEqual((await place.pool.query(blocked)).rowCount, 0));
   assert.equal(saved, false);
-  await client.query("rollback");
-  client.release();
+  await client.rollback();
   assert.equal(await deleting, 1);
   await saving;
   await storeTrace(db, agentId, { receivedAt: daysAgo(6) });

@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import pg from "pg";
-import { sessionSettings } from "../../../src/store/db.ts";
 import { checkSessions } from "../../../src/store/session-check.ts";
+import { sessionSettings } from "../../../src/store/session-settings.ts";
 import { UnfitDatabaseError } from "../../../src/store/unfit-database.ts";
 import { assertOnly, startLoad } from "../../flow/load.ts";
 import {
