@@ -1,7 +1,7 @@
 // Sends mutants to a service: each answer is documented, comes in time, and what is accepted can be read.
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { type RefusalCode, refusals } from "../src/model/refusal.ts";
+import { type RefusalCode, refusals } from "../src/model/refusals.ts";
 import { statusMessage } from "../test/support/rpc-status.ts";
 import { Finding } from "./check.ts";
 import { type Mutant, Mutants, type Path } from "./mutant.ts";

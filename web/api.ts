@@ -1,5 +1,6 @@
 // Calls the API. Errors and network failures are returned as values; only `read`, for queries, throws them.
-import type { Issue, RefusalCode } from "../src/model/refusal.ts";
+import type { Issue } from "../src/model/refusal.ts";
+import type { RefusalCode } from "../src/model/refusals.ts";
 import { pageSession } from "./session.ts";
 
 /** Why a request failed. `OFFLINE`: no response; `UNREADABLE`: the response came from something else, such as a proxy. */

@@ -1,47 +1,14 @@
 // Generates the tables of error codes, notices and reasons. Types make the compiler reject a table with missing rows.
 import type { AgentCallError } from "../../src/model/agent/call.ts";
-import { type RefusalCode, refusals } from "../../src/model/refusal.ts";
+import { refusals } from "../../src/model/refusals.ts";
 import type { Applicability, Check } from "../../src/model/run/run.ts";
 import type { Notice } from "../../src/model/trace/trace.ts";
 import { code, table } from "./table.ts";
 
-const remedies: Record<RefusalCode, string> = {
-  VALIDATION_ERROR: "Fix the fields that `issues` names.",
-  CUSTOM_API_PLATFORM_NOT_FOUND: "Send the `platformId` of an agent that the key has access to.",
-  OTLP_SERVICE_NAME_REQUIRED: "Set `OTEL_SERVICE_NAME` to the agent's OTLP service name.",
-  OTLP_NO_SPANS: "Check whether a sampler or filter drops the spans before export.",
-  OTLP_ID_INVALID: "Send hexadecimal ids: 32 characters for a trace, 16 for a span.",
-  OTLP_PROTOBUF_INVALID: "Send JSON as `application/json`; check whether a proxy changes the body.",
-  UNAUTHORIZED:
-    "Send the full key in `x-api-key`, not in `Authorization`. Keys and access tokens end after 90 days unless chosen otherwise: create a new one.",
-  EMAIL_NOT_VERIFIED: "Open the link in the verification email, then send again with the same key.",
-  FORBIDDEN: "Use another credential: access tokens read data and start or cancel runs, and nothing else.",
-  DAILY_LIMIT_REACHED:
-    "Wait for 00:00 UTC, send less, or set [`SVC_ACCOUNT_BYTES_PER_DAY`](configuration.md). It is no 429, which exporters would repeat in vain.",
-  OTLP_PLATFORM_NOT_ALLOWED: "Use a key with access to this agent.",
-  NOT_FOUND:
-    "Check the URL and the id; resources of other projects and accounts are not found either. Traces go to `/public/traces`: set `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, to which exporters append nothing.",
-  OTLP_PLATFORM_NOT_FOUND:
-    "Make `OTEL_SERVICE_NAME` equal to an agent's OTLP service name, upper and lower case included.",
-  METHOD_NOT_ALLOWED: "Use a method from the `Allow` header. Traces are sent with POST.",
-  REQUEST_TIMEOUT:
-    "Send the same again. Headers may take 10 s, a whole request 120 s: check the network, or send smaller batches.",
-  CONFLICT:
-    "Read the message: a name is taken, for example, too many runs are unfinished, or more traces match an erasure than were confirmed.",
-  PAYLOAD_TOO_LARGE: "Send smaller batches, of 10 to 20 spans. See [Limits](limits.md#receiving-traces).",
-  UNSUPPORTED_MEDIA_TYPE:
-    "Send JSON or protobuf, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
-  EXPECTATION_FAILED: "Leave the `Expect` header out, or send `Expect: 100-continue`.",
-  RATE_LIMITED: "Wait for `Retry-After` seconds.",
-  INTERNAL: "This is a bug. The service log has a line with the `requestId`.",
-  UNAVAILABLE:
-    "Send the same again after `Retry-After` seconds; exporters do. If it lasts, check the database. If the message names clocks, those of the service and the database differ by more than ten minutes: set them, such as by NTP.",
-};
-
 export function codeTable(): string {
-  const rows = (Object.keys(refusals) as RefusalCode[]).map(name => {
-    const [status, sentence] = refusals[name];
-    return [String(status), code(name), sentence, remedies[name]];
+  const rows = Object.entries(refusals).map(([name, [status, what, todo]]) => {
+    const linked = todo.replace(/`SVC_\w+`/g, setting => `[${setting}](configuration.md)`);
+    return [String(status), code(name), what, linked];
   });
   return table(["Status", "Code", "What happened", "What to do"], rows);
 }

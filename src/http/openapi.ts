@@ -4,7 +4,7 @@ import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { tokenScopes } from "../model/access-token.ts";
-import { refusals } from "../model/refusal.ts";
+import { refusals } from "../model/refusals.ts";
 import { cookiePrefixOf } from "./accounts/auth.ts";
 import type { App } from "./deps.ts";
 import { admitsTokens } from "./session.ts";

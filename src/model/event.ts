@@ -1,6 +1,6 @@
 // Events about traces, runs, launches and ingestion, sent to open dashboards.
 
-import type { RefusalCode } from "./refusal.ts";
+import type { RefusalCode } from "./refusals.ts";
 import type { Outcome } from "./run/outcome.ts";
 import type { RunState } from "./run/run.ts";
 

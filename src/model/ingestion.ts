@@ -1,5 +1,6 @@
 // Results of ingestion requests, counted for the project's owners. Payloads are never kept.
-import { type Refusal, type RefusalCode, refusals } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
+import { type RefusalCode, refusals } from "./refusals.ts";
 
 /** The result of a request with a valid key. PARTIAL: some traces were stored, others refused. */
 export type IngestionCode = "OK" | "PARTIAL" | RefusalCode;

@@ -1,6 +1,7 @@
 // Serializes a Refusal for messages between threads: the structured clone of an Error keeps little but its message.
 import { errorText } from "../log/error-text.ts";
-import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.ts";
+import { Refusal, type RefusalDetail } from "../model/refusal.ts";
+import type { RefusalCode } from "../model/refusals.ts";
 
 export type RefusalMessage = { code: RefusalCode; detail: RefusalDetail };
 

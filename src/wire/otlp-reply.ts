@@ -1,6 +1,7 @@
 // Encodes replies to OTLP clients: success, partial success, or an error, in JSON or protobuf.
 import protobuf from "protobufjs/minimal.js";
-import type { Refusal, RefusalCode } from "../model/refusal.ts";
+import type { Refusal } from "../model/refusal.ts";
+import type { RefusalCode } from "../model/refusals.ts";
 import type { MediaType } from "./media-type.ts";
 
 export type PartialSuccess = ({ rejectedSpans: number } | { rejectedLogRecords: number }) & {

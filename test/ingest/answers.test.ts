@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answersOf as answersOfRequest } from "../../src/ingest/answers.ts";
 import { refusalsOf, withoutContent } from "../../src/model/ingestion.ts";
-import { Refusal, type RefusalCode } from "../../src/model/refusal.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import type { RefusalCode } from "../../src/model/refusals.ts";
 
 const stored = (serviceName: string | null, spanCount = 1) => ({ serviceName, agentId: "agent", spanCount });
 const refused = (serviceName: string | null, code: RefusalCode = "OTLP_PLATFORM_NOT_FOUND") => ({

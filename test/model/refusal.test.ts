@@ -1,7 +1,7 @@
 // The error codes of the API are a closed list: clients branch on them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusals } from "../../src/model/refusal.ts";
+import { refusals } from "../../src/model/refusals.ts";
 
 /** Of the contract's table of errors. */
 const ofContract = {

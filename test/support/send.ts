@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "nod
 import { buffer } from "node:stream/consumers";
 import protobuf from "protobufjs";
 import { CanonicalStored } from "../../src/http/ingestion/public-traces-schema.ts";
-import type { RefusalCode } from "../../src/model/refusal.ts";
+import type { RefusalCode } from "../../src/model/refusals.ts";
 
 export const json = "application/json";
 export const proto = "application/x-protobuf";

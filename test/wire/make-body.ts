@@ -1,7 +1,8 @@
 // Makes request bodies for the tests of this room, and decodes them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { Refusal, type RefusalCode } from "../../src/model/refusal.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import type { RefusalCode } from "../../src/model/refusals.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
 import { type DecodedBody, decodeBody } from "../../src/wire/body.ts";
 import { type DecodeLimits, decodeLimits } from "../../src/wire/limits.ts";

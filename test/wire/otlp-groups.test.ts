@@ -1,7 +1,7 @@
 // How an OTLP request becomes traces, and which of them are refused.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { RefusalCode } from "../../src/model/refusal.ts";
+import type { RefusalCode } from "../../src/model/refusals.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import {
   decodeJson,

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import protobuf from "protobufjs";
-import { Refusal, type RefusalCode, refusals } from "../../src/model/refusal.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import { type RefusalCode, refusals } from "../../src/model/refusals.ts";
 import { encodeStatus, encodeSuccess, partialMessage } from "../../src/wire/otlp-reply.ts";
 
 const root = protobuf.Root.fromJSON({

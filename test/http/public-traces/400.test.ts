@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { RefusalCode } from "../../../src/model/refusal.ts";
+import type { RefusalCode } from "../../../src/model/refusals.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
 import {
   canonicalBody,
