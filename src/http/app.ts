@@ -15,9 +15,8 @@ import { refuse } from "./refuse.ts";
 import { requestLog } from "./request-log.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
-import { identify, refuseTunnels, refuseUnreadable } from "./unreadable.ts";
+import { identify, refuseTunnels, refuseUnreadable, wrongMethod } from "./unreadable.ts";
 import { validate } from "./validate.ts";
-import { wrongMethod } from "./wrong-method.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -70,7 +69,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
 
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);
-  refuseTunnels(app, methodsAt);
+  refuseTunnels(app);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(headersFor(request.url, deps.config.baseUrl));
   });

@@ -65,19 +65,18 @@ export function encodeRefusal(
   refusal: Refusal,
   requestId: string,
   mediaType: MediaType,
-  status = refusal.status,
 ): { reason: string; contentType: string; body: Buffer } {
   const body =
     mediaType === "protobuf"
       ? encodeStatus(refusal)
       : Buffer.from(JSON.stringify(refusalBody(refusal, requestId)));
-  return { reason: reasonPhrase(refusal, status), contentType: contentTypes[mediaType], body };
+  return { reason: reasonPhrase(refusal), contentType: contentTypes[mediaType], body };
 }
 
 const reasonHintMax = 120;
 
 /** The standard phrase, code and hint: Python's exporter prints nothing else of an error. */
-function reasonPhrase({ code, hint = "" }: Refusal, status: number): string {
+function reasonPhrase({ code, hint = "", status }: Refusal): string {
   const ascii = shortened(hint).replace(/[^\x20-\x7e]/g, "?");
   return `${STATUS_CODES[status]}: ${[code, ascii].filter(Boolean).join(", ")}`;
 }

@@ -39,7 +39,7 @@ for (const [path, allow] of [
   ["/api/projects/0199a1b2-0000-7000-8000-000000000001/keys", "GET, HEAD, POST"],
   ["/healthz", "GET, HEAD"],
 ] as const) {
-  for (const method of ["QUERY", "PROPFIND", "BREW", "X-Y", "get", "Brew2", "X_Y", "CONNECT"]) {
+  for (const method of ["QUERY", "PROPFIND", "BREW", "X-Y", "get", "Brew2", "X_Y"]) {
     test(`${method} on ${path} is METHOD_NOT_ALLOWED, whether HTTP libraries know the method or not`, async () => {
       const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
       socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
@@ -121,12 +121,12 @@ test("a request target may be a whole URL, as a proxy is sent it", async () => {
   );
 });
 
-test("CONNECT to another host is NOT_FOUND", async () => {
-  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
-  socket.write("CONNECT localhost:443 HTTP/1.1\r\nhost: localhost\r\n\r\n");
-  const said = await text(socket);
-  assert.match(said, /^HTTP\/1\.1 404 Not Found\r\n/);
-  assert.match(said, /"code":"NOT_FOUND"/);
+test("CONNECT is answered with a bare 400, on every path", async () => {
+  for (const target of ["localhost:443", "/public/traces"]) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    assert.equal(await text(socket), "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  }
 });
 
 test("GET on the paths that exporters use by mistake is METHOD_NOT_ALLOWED too, and says what to set", async () => {
