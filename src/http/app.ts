@@ -2,9 +2,10 @@
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { Refusal } from "../model/refusal.ts";
+import { countRefusedBody } from "./accounts/attempt-limits.ts";
 import { openAuth } from "./accounts/auth.ts";
 import { openBackground } from "./background.ts";
-import { countRefusedBody, openBytesMax, readBodies } from "./bodies.ts";
+import { openBytesMax, readBodies } from "./bodies.ts";
 import { readClients } from "./client-ip.ts";
 import type { App, Deps, Register } from "./deps.ts";
 import { drainBeforeRefusing } from "./drain.ts";

@@ -5,7 +5,7 @@ import { Refusal } from "../model/refusal.ts";
 import { tellOfWork } from "../model/work.ts";
 import { countAttempt } from "../store/accounts/attempts.ts";
 import { countBytes, requireBytes } from "../store/accounts/use.ts";
-import { limitAttempts } from "./accounts/attempt-limits.ts";
+import { accessOf } from "./access.ts";
 import { checkingOf } from "./checking.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { inlineElements, isLarge, parseJson } from "./parse-json.ts";
@@ -32,7 +32,7 @@ export function readBodies(app: App, deps: Pick<Deps, "config" | "db">): void {
   app.decorateRequest("isReadable", false);
   app.decorateRequest("isCountedAsLarge", false);
   app.addHook("onRoute", route => {
-    const isOpen = !route.url.startsWith("/api/") || route.config?.open === true;
+    const isOpen = !route.url.startsWith("/api/") || accessOf(route) === "open";
     if (isOpen && (route.bodyLimit ?? 0) > openBytesMax) {
       throw new Error(`${route.url} needs no session: its bodies may have ${openBytesMax} bytes.`);
     }
@@ -90,21 +90,4 @@ async function countLarge(
     hint: `Try again in ${endsInSeconds} s.`,
     retryAfterSeconds: endsInSeconds,
   });
-}
-
-/**
- * The refusal to answer with: a body that a route without a session refused counts as an attempt, so that the limits by
- * address hold for it, too.
- */
-export async function countRefusedBody(
-  deps: Pick<Deps, "db" | "vault" | "limitAccounts">,
-  request: FastifyRequest,
-  refusal: unknown,
-): Promise<unknown> {
-  const { url = "", config } = request.routeOptions;
-  if (!config?.open || request.isReadable || request.method !== "POST") return refusal;
-  const path = url.replace(/^\/api/, "");
-  return limitAttempts(deps, path, { ip: request.clientIp }, async () => {
-    throw refusal instanceof Refusal ? refusal : new Refusal("VALIDATION_ERROR", { cause: refusal });
-  }).catch((error: unknown) => (error instanceof Refusal && error.code === "RATE_LIMITED" ? error : refusal));
 }

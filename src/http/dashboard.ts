@@ -40,6 +40,7 @@ export function registerDashboard(app: App, folder: string): void {
   }
 
   const options = {
+    config: { access: "open" as const },
     schema: { hide: true },
     // @fastify/static sends the obsolete application/javascript.
     onSend: async (_request: unknown, reply: FastifyReply, payload: unknown) => {

@@ -224,8 +224,8 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
     metrics.httpSeconds.observe(labels, reply.elapsedTime / 1000);
   });
 
-  const schema = { hide: true };
-  app.get("/healthz", { schema }, async (_request, reply) => {
+  const options = { config: { access: "open" }, schema: { hide: true } } as const;
+  app.get("/healthz", options, async (_request, reply) => {
     // Only a restart helps, and whoever asks on a connection of before would not notice.
     if (machine?.health?.().isLed === false) return reply.code(503).header("retry-after", 1).send(unled);
     return { status: "ok" };
@@ -235,7 +235,7 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
   app.addHook("preClose", async () => {
     isStopping = true;
   });
-  app.get("/readyz", { schema }, async (_request, reply) => {
+  app.get("/readyz", options, async (_request, reply) => {
     const ready: Readiness = isStopping
       ? { status: "stopping" }
       : await readiness(db, machine?.health?.()).catch(() => ({ status: "waiting", waitingFor: "database" }));
@@ -250,7 +250,7 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
     await measureDatabase(db);
     return registry.metrics();
   };
-  app.get("/metrics", { schema }, async (_request, reply) => {
+  app.get("/metrics", options, async (_request, reply) => {
     // Open to all who reach it, so asking more often costs nothing.
     if (!kept || performance.now() >= kept.until) {
       const fresh = { until: performance.now() + metricsKeptMs, text: measure() };

@@ -3,11 +3,10 @@ import swagger from "@fastify/swagger";
 import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { tokenScopes } from "../model/access-token.ts";
 import { refusals } from "../model/refusals.ts";
-import { cookiePrefixOf } from "./accounts/auth.ts";
+import { accessOf } from "./access.ts";
 import type { App } from "./deps.ts";
-import { admitsTokens } from "./session.ts";
+import { cookiePrefixOf } from "./session.ts";
 
 export const ErrorReply = z
   .object({
@@ -49,16 +48,16 @@ export async function registerOpenapi(app: App, baseUrl: string): Promise<void> 
       describeProtobuf(markOptionalBodies(nameSchemas(jsonSchemaTransformObject(document)))),
   });
 
-  app.get("/api/openapi.json", { config: { open: true }, schema: { hide: true } }, async () => app.swagger());
+  app.get("/api/openapi.json", { config: { access: "open" }, schema: { hide: true } }, async () =>
+    app.swagger(),
+  );
 }
 
 /** Undefined: the route's own setting, or by default a session. */
 function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined {
-  if (route.config?.open === true) return [];
-  const isApi = route.url.startsWith("/api/");
-  return isApi && tokenScopes.some(scope => admitsTokens(route, scope))
-    ? [{ session: [] }, { token: [] }]
-    : undefined;
+  const access = accessOf(route);
+  if (access === "open") return [];
+  return access.endsWith("tokens") ? [{ session: [] }, { token: [] }] : undefined;
 }
 
 /**

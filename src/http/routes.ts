@@ -2,7 +2,7 @@
 
 import { registerAccessTokens } from "./accounts/access-tokens.ts";
 import { registerAccounts } from "./accounts/accounts.ts";
-import type { Auth } from "./accounts/auth.ts";
+import { type Auth, findSession } from "./accounts/auth.ts";
 import { LocalLinks } from "./accounts/local-links.ts";
 import { registerVerification } from "./accounts/verification.ts";
 import { registerEmailAlerts } from "./alerts/email.ts";
@@ -55,7 +55,7 @@ import { registerTraceViews } from "./traces/views.ts";
 export async function registerBase(app: App, deps: Deps, auth: Auth, background: Background): Promise<void> {
   registerHealth(app, deps);
   await registerOpenapi(app, deps.config.baseUrl);
-  registerSession(app, deps, auth);
+  registerSession(app, deps, (request, options) => findSession(auth, request, options));
   const localLinks = new LocalLinks(deps.config, deps.machine?.links);
   registerAccounts(app, deps, auth, { background, localLinks });
   registerVerification(app, deps, localLinks);

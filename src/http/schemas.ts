@@ -35,8 +35,18 @@ export const Day = z.iso
   .refine(day => day >= "2000-01-01", "Must not be before 2000-01-01.")
   .meta({ pattern: "^[2-9][0-9]{3}-[0-9]{2}-[0-9]{2}$" });
 
-/** A time in a reply: ISO 8601, UTC. */
-export const Time = z.iso.datetime();
+const { $schema: _, ...isoTime } = z.toJSONSchema(z.iso.datetime());
+const isIsoTime = new RegExp(isoTime.pattern!);
+
+/** A time in an answer: ISO 8601, UTC. A handler may give a Date, which becomes text when it is sent. */
+export const Time = z
+  .unknown()
+  .check(time => {
+    if (time.value instanceof Date) time.value = time.value.toISOString();
+    if (typeof time.value === "string" && isIsoTime.test(time.value)) return;
+    time.issues.push({ code: "custom", input: time.value, message: "Must be a time." });
+  })
+  .meta(isoTime) as unknown as z.ZodType<string, string | Date>;
 
 /** A time in a query, in any zone. */
 export const Instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));

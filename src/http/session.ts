@@ -2,16 +2,15 @@
 // belong to the account.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { bearerOf, type TokenScope } from "../model/access-token.ts";
+import { bearerOf } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
 import { hashKey } from "../model/key.ts";
-import type { QuotaNoun } from "../model/quotas.ts";
 import { Refusal } from "../model/refusal.ts";
 import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
 import { requireQuota } from "../store/accounts/quotas.ts";
 import type { Release } from "../threads/fair-semaphore.ts";
-import { type Auth, findSession } from "./accounts/auth.ts";
+import { accessOf, admitsTokens } from "./access.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { originFault } from "./origin.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
@@ -22,12 +21,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** A route under /api that needs no session. */
     open?: boolean;
-    /** A route that waits for a judge or an agent, with a limit of its own on such calls. */
-    waits?: boolean;
     /** Access tokens may call this route even if it is not a GET. */
     tokens?: boolean;
-    /** What it creates one of: an account may have so many. */
-    creates?: QuotaNoun;
     /** Access tokens that are made for erasing may call this route. */
     erasureTokens?: boolean;
   }
@@ -43,11 +38,22 @@ declare module "fastify" {
 export const requestsMax = 32;
 const placeWaitMs = 5_000;
 
+/** The account of the request's session, and the cookies to set if the session was extended. */
+export type FindSession = (
+  request: FastifyRequest,
+  options?: { extend: boolean },
+) => Promise<{ account: Account; cookies: string[] } | undefined>;
+
+/** Browsers keep a cookie named `__Host-` only from this host itself, over https, and for all of its paths. */
+export function cookiePrefixOf(baseUrl: string): string {
+  return new URL(baseUrl).protocol === "https:" ? "__Host-svc" : "svc";
+}
+
 /**
  * Guards the routes that are added after this call, before their bodies are read. Handlers of `/api/<noun>/:id` need not
  * check the owner: ids of other accounts have already been answered with 404.
  */
-export function registerSession(app: App, deps: Deps, auth: Auth): void {
+export function registerSession(app: App, deps: Deps, findSession: FindSession): void {
   const places = placesOfAccounts(deps.machine?.apiRequestsMax ?? requestsMax);
   const wrongKeys = limitWrongKeys(deps);
   app.decorateRequest("account", null);
@@ -68,18 +74,18 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     // Unlike a cookie, a token is never sent by a browser on behalf of another site.
     const fault = token === undefined ? originFault(request, deps.config.baseUrl) : undefined;
     if (fault) throw fault;
-    if (config.open) return;
+    if (accessOf({ method: request.method, url, config }) === "open") return;
     if (token !== undefined) {
       request.account = await accountOfToken(deps, wrongKeys, request, token);
       request.isStillAuthenticated = async () =>
         (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
     } else {
-      const session = await findSession(auth, request);
+      const session = await findSession(request);
       if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
       if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
       request.account = session.account;
       request.isStillAuthenticated = async () =>
-        (await findSession(auth, request, { extend: false })) !== undefined;
+        (await findSession(request, { extend: false })) !== undefined;
     }
     if (!config.waits) {
       const holders = holdersOfAccount(request.account);
@@ -108,23 +114,6 @@ async function leavePlace(request: FastifyRequest): Promise<void> {
   request.leavePlace?.();
 }
 
-// Routes about credentials of the user, which access tokens may not even read.
-const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
-
-/** Whether access tokens may call this route. */
-export function admitsTokens(
-  route: {
-    method: string | string[];
-    url: string;
-    config?: { tokens?: boolean; erasureTokens?: boolean } | undefined;
-  },
-  scope: TokenScope,
-): boolean {
-  if (scope === "erasures") return route.config?.erasureTokens === true;
-  const reads = [route.method].flat().every(method => method === "GET" || method === "HEAD");
-  return !closedToTokens.has(nounOf(route.url) ?? "") && (reads || route.config?.tokens === true);
-}
-
 /** Not cached, so that every process rejects a revoked token immediately. */
 async function accountOfToken(
   { db }: Deps,
@@ -142,7 +131,8 @@ async function accountOfToken(
   }
   const { url = "", config } = request.routeOptions;
   const { account, scope } = admitted;
-  if (admitsTokens({ method: request.method, url, config }, scope)) return account;
+  const access = accessOf({ method: request.method, url, config });
+  if (admitsTokens(access, scope)) return account;
   if (scope === "erasures") {
     throw new Refusal("FORBIDDEN", {
       message: "This access token can only erase data.",
@@ -151,7 +141,7 @@ async function accountOfToken(
   }
   throw new Refusal("FORBIDDEN", {
     message: "This access token can only read data and start or cancel runs.",
-    hint: config.erasureTokens
+    hint: admitsTokens(access, "erasures")
       ? "Create a token for erasing data under Settings, Access tokens, or use the dashboard."
       : "Sign in to the dashboard instead.",
   });

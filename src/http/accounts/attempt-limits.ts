@@ -1,4 +1,5 @@
 // Limits attempts to sign in, sign up, verify an email, and change or reset passwords: by account first, and by IP address.
+import type { FastifyRequest } from "fastify";
 import { Refusal } from "../../model/refusal.ts";
 import {
   type Attempt,
@@ -7,6 +8,7 @@ import {
   hasAttempt,
   uncountAttempt,
 } from "../../store/accounts/attempts.ts";
+import { accessOf } from "../access.ts";
 import { networksOf } from "../client-ip.ts";
 import type { Deps } from "../deps.ts";
 
@@ -164,6 +166,24 @@ export async function limitAttempts<T>(
     if (!(error instanceof Refusal) || error.code === "UNAVAILABLE") await uncount().catch(() => {});
     throw error;
   }
+}
+
+/**
+ * The refusal to answer with: a body that a route without a session refused counts as an attempt, so that the limits by
+ * address hold for it, too.
+ */
+export async function countRefusedBody(
+  deps: LimitDeps,
+  request: FastifyRequest,
+  refusal: unknown,
+): Promise<unknown> {
+  const { url = "", config } = request.routeOptions;
+  const { method } = request;
+  if (method !== "POST" || request.isReadable || accessOf({ method, url, config }) !== "open") return refusal;
+  const path = url.replace(/^\/api/, "");
+  return limitAttempts(deps, path, { ip: request.clientIp }, async () => {
+    throw refusal instanceof Refusal ? refusal : new Refusal("VALIDATION_ERROR", { cause: refusal });
+  }).catch((error: unknown) => (error instanceof Refusal && error.code === "RATE_LIMITED" ? error : refusal));
 }
 
 const knownSeconds = 90 * 24 * hour;

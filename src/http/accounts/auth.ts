@@ -13,6 +13,7 @@ import { untilAnswered } from "../../store/prepare.ts";
 import { sharedSecret } from "../../store/secrets/shared-secret.ts";
 import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
+import { cookiePrefixOf } from "../session.ts";
 import { mailAccount } from "./account-mail.ts";
 import { forgetAttempts } from "./attempt-limits.ts";
 import { callLibrary, recordOutage } from "./outages.ts";
@@ -23,11 +24,6 @@ import { notifyOwner } from "./sign-up.ts";
 
 /** Header that passes the client's IP address to the library. A header of this name sent by a client is dropped. */
 export const clientIpHeader = "x-client-address";
-
-/** Browsers keep a cookie named `__Host-` only from this host itself, over https, and for all of its paths. */
-export function cookiePrefixOf(baseUrl: string): string {
-  return new URL(baseUrl).protocol === "https:" ? "__Host-svc" : "svc";
-}
 
 export type Auth = Awaited<ReturnType<typeof openAuth>>;
 

@@ -52,6 +52,7 @@ export function registerPublic(app: FastifyInstance, deps: PublicDeps): void {
   for (const { url, schema, ingest } of endpoints) {
     for (const path of [url, `${url}/`]) {
       app.post(path, {
+        config: { access: "key" },
         schema: path === url ? schema : { hide: true },
         onRequest: (request, reply, next) =>
           void receive(receiving, request, reply, given => ingest(request, reply, given)).catch(next),
@@ -61,6 +62,7 @@ export function registerPublic(app: FastifyInstance, deps: PublicDeps): void {
   }
   for (const url of wrongPaths) {
     app.post(url, {
+      config: { access: "open" },
       schema: { hide: true },
       onRequest: (request, reply, next) => void refuseWrongPath(deps, request, reply).catch(next),
       handler: () => {},
