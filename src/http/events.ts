@@ -8,8 +8,8 @@ import { Refusal } from "../model/refusal.ts";
 import { listOwnIds } from "../store/accounts/ownership.ts";
 import type { App, Deps } from "./deps.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "./places.ts";
+import { routesOf } from "./route.ts";
 import { Id } from "./schemas.ts";
-import { requireAccount } from "./signed-in.ts";
 
 // Below the idle timeouts of proxies, which are 30 s or more.
 const keepAliveMs = 15_000;
@@ -37,35 +37,28 @@ export class EventHub {
 type OwnIds = Awaited<ReturnType<typeof listOwnIds>>;
 
 export function registerEvents(app: App, { db, machine, hub }: Deps & { hub: EventHub }): void {
+  const route = routesOf(app, "events");
   const streams = new Set<PassThrough>();
   const places = sharedPlacesOfAccounts({ machine, name: "event streams", count: streamsMax });
   app.addHook("preClose", async () => {
     for (const stream of streams) stream.end();
   });
 
-  app.get(
-    "/api/events",
-    {
-      schema: {
-        tags: ["events"],
-        summary: "Stream server-sent events: trace, run, launch, ingestion, refresh",
-        querystring: z.object({
-          agentId: Id.optional().describe(
-            "Only traces and runs of this agent; rejected requests only if projectId is set, too.",
-          ),
-          projectId: Id.optional().describe("Only events of this project. Default: all projects."),
-        }),
-        response: {
-          200: {
-            description: "Ends when the session or access token ends.",
-            content: { "text/event-stream": { schema: z.unknown().meta({ type: "string" }) } },
-          },
-        },
-      },
+  route("GET /api/events", {
+    access: "tokens",
+    summary: "Stream server-sent events: trace, run, launch, ingestion, refresh",
+    query: z.object({
+      agentId: Id.optional().describe(
+        "Only traces and runs of this agent; rejected requests only if projectId is set, too.",
+      ),
+      projectId: Id.optional().describe("Only events of this project. Default: all projects."),
+    }),
+    answer: {
+      description: "Ends when the session or access token ends.",
+      content: { "text/event-stream": { schema: z.unknown().meta({ type: "string" }) } },
     },
-    async (request, reply) => {
-      const { agentId, projectId } = request.query;
-      const account = requireAccount(request);
+    handler: async ({ query, account, request, reply }) => {
+      const { agentId, projectId } = query;
       const wanted = { holders: holdersOfAccount(account), what: "event streams", waitMs: 0 };
       releaseOnClose(reply, await takePlace(places, wanted));
       const ownNow = () => listOwnIds(db, account.id, projectId);
@@ -111,5 +104,5 @@ export function registerEvents(app: App, { db, machine, hub }: Deps & { hub: Eve
         .header("x-accel-buffering", "no")
         .send(stream);
     },
-  );
+  });
 }

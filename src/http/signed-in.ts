@@ -10,10 +10,9 @@ export function requireAccount(request: FastifyRequest): Account {
   throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
 }
 
-/** The same with a verified email. Throws EMAIL_NOT_VERIFIED; `what` begins its message, as in "Agents can be called". */
-export function requireVerified(request: FastifyRequest, what: string): Account {
-  const account = requireAccount(request);
-  if (account.emailVerified) return account;
+/** Throws EMAIL_NOT_VERIFIED. `what` begins its message, as in "Agents can be called". */
+export function requireVerified(account: Account, what: string): void {
+  if (account.emailVerified) return;
   throw new Refusal("EMAIL_NOT_VERIFIED", {
     message: `${what} once your email is verified.`,
     hint: "Open the link in the verification email first.",

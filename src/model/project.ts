@@ -1,11 +1,4 @@
-// A project: contains agents, keys and test cases, and isolates them from other projects.
-
-export type Project = {
-  id: string;
-  name: string;
-  /** ISO 8601. */
-  createdAt: string;
-};
+// A project contains agents, keys and test cases, and isolates them from other projects.
 
 /** The initial name of the project that is created with an account. */
 export const firstProjectName = "My project";

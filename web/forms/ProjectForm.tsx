@@ -1,7 +1,7 @@
 // Form for a project, new or existing: its name.
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { Project } from "../../src/model/project.ts";
+import type { Project } from "../../src/http/projects/schemas.ts";
 import { createProject, renameProject } from "../mutations/projects.ts";
 import { readNow } from "../queries/client.ts";
 import { projectsQuery } from "../queries/projects.ts";

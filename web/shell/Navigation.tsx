@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import type { Project } from "../../src/model/project.ts";
+import type { Project } from "../../src/http/projects/schemas.ts";
 import { ProjectForm } from "../forms/ProjectForm.tsx";
 import { sessionQuery } from "../queries/account.ts";
 import { agentsQuery } from "../queries/agents.ts";

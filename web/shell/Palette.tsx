@@ -1,7 +1,7 @@
 // Content of the command palette: type a few letters to find a page, an agent, a test, a trace or an action.
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import type { ComponentProps } from "react";
-import type { Project } from "../../src/model/project.ts";
+import type { Project } from "../../src/http/projects/schemas.ts";
 import { counted } from "../labels.ts";
 import { persistedChoice } from "../persisted-choice.ts";
 import { Icon } from "../ui/Icon.tsx";

@@ -1,6 +1,6 @@
 // Dialog of the command palette. Its search field takes what is typed while the rest of its code loads.
 import { useState } from "react";
-import type { Project } from "../../src/model/project.ts";
+import type { Project } from "../../src/http/projects/schemas.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { closeNotLoaded, lazyPart } from "../ui/lazy-part.tsx";
 

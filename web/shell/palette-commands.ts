@@ -2,8 +2,8 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import type { Project } from "../../src/http/projects/schemas.ts";
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
-import type { Project } from "../../src/model/project.ts";
 import { openTestStatus } from "../forms/open-test.ts";
 import { messageOf, switchTests } from "../forms/test-changes.ts";
 import { useAllPages } from "../pages/tests/all-pages.ts";

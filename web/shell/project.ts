@@ -1,7 +1,7 @@
 // The current project: the one in the URL, or else the one opened last.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import type { Project } from "../../src/model/project.ts";
+import type { Project } from "../../src/http/projects/schemas.ts";
 import { persistedChoice } from "../persisted-choice.ts";
 import { projectsQuery } from "../queries/projects.ts";
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { Name } from "../schemas.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
@@ -19,8 +20,7 @@ type Forwarded = {
   method: "GET" | "POST";
   path: string;
   summary: string;
-  /** Needs no session. */
-  open?: boolean;
+  access?: "open";
   body?: z.ZodType<Record<string, unknown>>;
   answer: z.ZodType;
 };
@@ -31,7 +31,7 @@ const forwarded: Forwarded[] = [
     method: "GET",
     path: "/get-session",
     summary: "Get the current session; null if not signed in",
-    open: true,
+    access: "open",
     answer: CurrentSession,
   },
   {
@@ -66,13 +66,14 @@ const forwarded: Forwarded[] = [
 
 export function registerAccounts(app: App, deps: Deps, auth: Auth, signUp: SignUpDeps): void {
   const forward = forwarder(deps, auth);
-  for (const { method, path, summary, open = false, body, answer } of forwarded) {
-    app.route({
-      method,
-      url: `/api/auth${path}`,
-      config: { open },
-      schema: { tags: ["accounts"], summary, ...(body && { body }), response: { 200: answer } },
-      handler: (request, reply) => forward(path, body && { ...(request.body as object) }, request, reply),
+  const route = routesOf(app, "accounts");
+  for (const { method, path, summary, access = "session", body, answer } of forwarded) {
+    route(`${method} /api/auth${path}`, {
+      access,
+      summary,
+      ...(body && { body }),
+      answer,
+      handler: ({ request, reply }) => forward(path, body && { ...(request.body as object) }, request, reply),
     });
   }
   registerSignIn(app, deps, forward);

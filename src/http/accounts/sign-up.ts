@@ -8,6 +8,7 @@ import { findAccountByEmail } from "../../store/accounts/accounts.ts";
 import { createFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { Name } from "../schemas.ts";
 import { mailAccount } from "./account-mail.ts";
 import { mayNotify } from "./attempt-limits.ts";
@@ -21,6 +22,7 @@ export function registerSignUp(
   { background, localLinks }: SignUpDeps,
   forward: Forward,
 ): void {
+  const route = routesOf(app, "accounts");
   const { db, config } = deps;
 
   async function welcome(accountId: string): Promise<void> {
@@ -34,21 +36,15 @@ export function registerSignUp(
   // Listing projects creates the first one, and the user can request the email again.
   const failure = "created an account, but not its project or verification email";
 
-  app.post(
-    "/api/auth/sign-up/email",
-    {
-      config: { open: true },
-      schema: {
-        tags: ["accounts"],
-        summary: "Create an account with a first project, and send the verification email",
-        description:
-          "Without a mail server, also signs in, and answers 409 if the email is taken. With one, the answer is the same whether it is taken or not: sign in next.",
-        body: z.object({ email: Email, password: NewPassword, name: Name.optional() }),
-        response: { 200: SignedUp },
-      },
-    },
-    async (request, reply) => {
-      const { email, password, name = email.slice(0, email.indexOf("@")) } = request.body;
+  route("POST /api/auth/sign-up/email", {
+    access: "open",
+    summary: "Create an account with a first project, and send the verification email",
+    description:
+      "Without a mail server, also signs in, and answers 409 if the email is taken. With one, the answer is the same whether it is taken or not: sign in next.",
+    body: z.object({ email: Email, password: NewPassword, name: Name.optional() }),
+    answer: SignedUp,
+    handler: async ({ body, request, reply }) => {
+      const { email, password, name = email.slice(0, email.indexOf("@")) } = body;
       const signUp = async () =>
         SignedUp.parse(await forward("/sign-up/email", { email, password, name }, request, reply));
       if (!config.smtpUrl) {
@@ -66,7 +62,7 @@ export function registerSignUp(
       }, failure);
       return { user: null };
     },
-  );
+  });
 }
 
 /** The slower of two concurrent sign-ups with the same email is answered like the other. */

@@ -2,12 +2,12 @@
 
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import type { LinkState } from "../../model/account.ts";
+import type { Account, LinkState } from "../../model/account.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { getVerification } from "../../store/accounts/accounts.ts";
 import { confirmEmailLink, findLinkState } from "../../store/accounts/email-links.ts";
 import type { App, Deps } from "../deps.ts";
-import { requireAccount } from "../signed-in.ts";
+import { routesOf } from "../route.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import type { LocalLinks } from "./local-links.ts";
 import { Verification, VerificationLink, Verified } from "./schemas.ts";
@@ -15,29 +15,29 @@ import { deliverLink, hashToken, linkOf, newLink } from "./verification-mail.ts"
 
 const Token = z.string().min(1).max(200);
 export function registerVerification(app: App, deps: Deps, localLinks: LocalLinks): void {
-  const tags = ["accounts"];
-  const stateOf = async (request: FastifyRequest) => {
-    const { id } = requireAccount(request);
+  const route = routesOf(app, "accounts");
+  const stateOf = async ({ id }: Account, { raw }: FastifyRequest) => {
     const verification = await getVerification(deps.db, id);
     return {
       ...verification,
       mailServer: Boolean(deps.config.smtpUrl),
       baseUrl: deps.config.baseUrl,
-      link: verification.verified ? null : await localLinks.find(id, request.raw),
+      link: verification.verified ? null : await localLinks.find(id, raw),
     };
   };
 
-  app.get(
-    "/api/verification",
-    { schema: { tags, summary: "Get the verification state of the email", response: { 200: Verification } } },
-    async request => stateOf(request),
-  );
+  route("GET /api/verification", {
+    access: "session",
+    summary: "Get the verification state of the email",
+    answer: Verification,
+    handler: ({ account, request }) => stateOf(account, request),
+  });
 
-  app.post(
-    "/api/verification/resend",
-    { schema: { tags, summary: "Resend the verification email", response: { 200: Verification } } },
-    async request => {
-      const account = requireAccount(request);
+  route("POST /api/verification/resend", {
+    access: "session",
+    summary: "Resend the verification email",
+    answer: Verification,
+    handler: async ({ account, request }) => {
       const link = await newLink(deps, account.id);
       if (link.state === "verified") {
         throw new Refusal("CONFLICT", { message: "This email is already verified." });
@@ -51,41 +51,29 @@ export function registerVerification(app: App, deps: Deps, localLinks: LocalLink
       }
       await deliverLink(deps, link);
       await localLinks.keep(account.id, linkOf(deps, link));
-      return stateOf(request);
+      return stateOf(account, request);
     },
-  );
+  });
 
-  app.post(
-    "/api/verification/confirm",
-    {
-      config: { open: true },
-      schema: {
-        tags,
-        summary: "Verify the email with the token from the link",
-        body: z.object({ token: Token }),
-        response: { 200: Verified },
-      },
-    },
-    async ({ clientIp: ip, body: { token } }) =>
+  route("POST /api/verification/confirm", {
+    access: "open",
+    summary: "Verify the email with the token from the link",
+    body: z.object({ token: Token }),
+    answer: Verified,
+    handler: async ({ body: { token }, request: { clientIp: ip } }) =>
       limitAttempts(deps, "/verification/confirm", { ip }, () => confirm(deps, token)),
-  );
+  });
 
-  app.post(
-    "/api/verification/link",
-    {
-      config: { open: true },
-      schema: {
-        tags,
-        summary: "Get the state of a verification link without using it",
-        body: z.object({ token: z.string().max(200) }),
-        response: { 200: VerificationLink },
-      },
-    },
-    async ({ clientIp: ip, body: { token } }) =>
+  route("POST /api/verification/link", {
+    access: "open",
+    summary: "Get the state of a verification link without using it",
+    body: z.object({ token: z.string().max(200) }),
+    answer: VerificationLink,
+    handler: async ({ body: { token }, request: { clientIp: ip } }) =>
       limitAttempts(deps, "/verification/link", { ip }, async () => ({
         state: await findLinkState(deps.db, hashToken(token)),
       })),
-  );
+  });
 }
 
 async function confirm(deps: Deps, token: string): Promise<{ verified: true }> {

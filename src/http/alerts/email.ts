@@ -5,37 +5,32 @@ import { Refusal } from "../../model/refusal.ts";
 import { getVerification } from "../../store/accounts/accounts.ts";
 import { accountOfToken, setAlerts, wantsAlerts } from "../../store/alerts/opt-outs.ts";
 import type { App, Deps } from "../deps.ts";
-import { requireAccount } from "../signed-in.ts";
+import { routesOf } from "../route.ts";
 import { EmailAlerts, TurnedOff } from "./schemas.ts";
 
 const Token = z.string().min(1).max(500);
 
 export function registerEmailAlerts(app: App, deps: Deps): void {
+  const route = routesOf(app, "alerts");
   const { db } = deps;
-  const tags = ["alerts"];
 
-  app.get(
-    "/api/email-alerts",
-    { schema: { tags, summary: "Get whether alerts are emailed", response: { 200: EmailAlerts } } },
-    async request => settingsOf(deps, requireAccount(request).id),
-  );
+  route("GET /api/email-alerts", {
+    access: "tokens",
+    summary: "Get whether alerts are emailed",
+    answer: EmailAlerts,
+    handler: async ({ account }) => settingsOf(deps, account.id),
+  });
 
-  app.put(
-    "/api/email-alerts",
-    {
-      schema: {
-        tags,
-        summary: "Turn alerts by email on or off",
-        body: z.strictObject({ on: z.boolean() }),
-        response: { 200: EmailAlerts },
-      },
+  route("PUT /api/email-alerts", {
+    access: "session",
+    summary: "Turn alerts by email on or off",
+    body: z.strictObject({ on: z.boolean() }),
+    answer: EmailAlerts,
+    handler: async ({ body, account }) => {
+      await setAlerts(db, account.id, body.on);
+      return settingsOf(deps, account.id);
     },
-    async request => {
-      const { id } = requireAccount(request);
-      await setAlerts(db, id, request.body.on);
-      return settingsOf(deps, id);
-    },
-  );
+  });
 
   app.register((scope, _options, done) => {
     // Mail programs post a form from their own servers (RFC 8058): no session, any origin, any body, which says nothing.
@@ -43,19 +38,13 @@ export function registerEmailAlerts(app: App, deps: Deps): void {
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, _body, parsed) =>
       parsed(null, undefined),
     );
-    (scope as App).post(
-      "/alerts/off",
-      {
-        config: { open: true },
-        schema: {
-          tags,
-          summary:
-            "Turn off the email alerts of the token's account, as the link in an email does; GET shows a page and changes nothing",
-          querystring: z.object({ token: Token }),
-          response: { 200: TurnedOff },
-        },
-      },
-      async ({ query: { token } }) => {
+    routesOf(scope as App, "alerts")("POST /alerts/off", {
+      access: "open",
+      summary:
+        "Turn off the email alerts of the token's account, as the link in an email does; GET shows a page and changes nothing",
+      query: z.object({ token: Token }),
+      answer: TurnedOff,
+      handler: async ({ query: { token } }) => {
         const accountId = await accountOfToken(db, token);
         if (accountId === undefined) {
           throw new Refusal("NOT_FOUND", {
@@ -64,9 +53,9 @@ export function registerEmailAlerts(app: App, deps: Deps): void {
           });
         }
         await setAlerts(db, accountId, false);
-        return { on: false as const };
+        return { on: false } as const;
       },
-    );
+    });
     done();
   });
 }

@@ -1,6 +1,5 @@
 // /api/agents/:id/webhook: where alerts of an agent are posted, its secret, and the deliveries.
 
-import { z } from "zod";
 import { webhookSchema } from "../../model/alert/alert.ts";
 import { testMessage } from "../../model/alert/message.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -18,10 +17,10 @@ import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { routesOf } from "../route.ts";
 import { pageSchema } from "../schemas.ts";
 import { requireVerified } from "../signed-in.ts";
-import { AgentWebhook, Delivery, SavedWebhook, TestState, type Webhook } from "./schemas.ts";
-import { failingView } from "./view.ts";
+import { AgentWebhook, Delivery, SavedWebhook, TestState } from "./schemas.ts";
 
 export type WebhookDeps = {
   vault: Vault;
@@ -33,130 +32,82 @@ export function registerWebhooks(
   app: App,
   { db, machine, vault, config, onAlert }: Deps & WebhookDeps,
 ): void {
-  const params = z.object({ id: z.string() });
-  const schema = { tags: ["alerts"], params };
+  const route = routesOf(app, "alerts");
   const busy = "A test message is already being created.";
   const trials = limitTrials({ db, machine }, { kind: "webhook tests", busy });
 
-  app.get(
-    "/api/agents/:id/webhook",
-    { schema: { ...schema, summary: "Get the webhook (secret omitted)", response: { 200: AgentWebhook } } },
-    async ({ params: { id } }) => {
+  route("GET /api/agents/:id/webhook", {
+    access: "tokens",
+    summary: "Get the webhook (secret omitted)",
+    answer: AgentWebhook,
+    handler: async ({ id }) => {
       const webhook = await findWebhook(db, vault, id);
-      return { webhook: webhook ? viewOf(webhook) : null };
+      return { webhook: webhook ? withoutSecret(webhook) : null };
     },
-  );
+  });
 
-  app.put(
-    "/api/agents/:id/webhook",
-    {
-      schema: {
-        ...schema,
-        summary: "Create the webhook, or change its URL; a new webhook's secret is shown only in this answer",
-        body: webhookSchema,
-        response: { 200: SavedWebhook },
-      },
-    },
-    async ({ params: { id }, body: { url } }) => {
+  route("PUT /api/agents/:id/webhook", {
+    access: "session",
+    summary: "Create the webhook, or change its URL; a new webhook's secret is shown only in this answer",
+    body: webhookSchema,
+    answer: SavedWebhook,
+    handler: async ({ id, body: { url } }) => {
       const { webhook, created } = await saveWebhook(db, vault, id, url);
-      return { webhook: viewOf(webhook), secret: created ? webhook.secret! : null };
+      return { webhook: withoutSecret(webhook), secret: created ? webhook.secret! : null };
     },
-  );
+  });
 
-  app.delete(
-    "/api/agents/:id/webhook",
-    {
-      schema: {
-        ...schema,
-        summary: "Delete the webhook and its deliveries",
-        response: { 204: z.undefined() },
-      },
-    },
-    async (request, reply) => {
-      await deleteWebhook(db, request.params.id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/agents/:id/webhook", {
+    access: "session",
+    summary: "Delete the webhook and its deliveries",
+    handler: ({ id }) => deleteWebhook(db, id),
+  });
 
-  app.post(
-    "/api/agents/:id/webhook/secret",
-    {
-      schema: {
-        ...schema,
-        summary: "Replace the secret; the new one is shown only in this answer",
-        response: { 200: SavedWebhook },
-      },
-    },
-    async ({ params: { id } }) => {
+  route("POST /api/agents/:id/webhook/secret", {
+    access: "session",
+    summary: "Replace the secret; the new one is shown only in this answer",
+    answer: SavedWebhook,
+    handler: async ({ id }) => {
       const webhook = await replaceSecret(db, vault, id);
       if (!webhook) throw noWebhook();
-      return { webhook: viewOf(webhook), secret: webhook.secret! };
+      return { webhook: withoutSecret(webhook), secret: webhook.secret! };
     },
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/webhook/test",
-    {
-      schema: {
-        ...schema,
-        summary: "Send a test message to the webhook, once; read how it ended from the deliveries",
-        response: { 201: Delivery },
-      },
-    },
-    async (request, reply) => {
-      const account = requireVerified(request, "Webhooks can be called");
-      const { id } = request.params;
+  route("POST /api/agents/:id/webhook/test", {
+    access: "session",
+    summary: "Send a test message to the webhook, once; read how it ended from the deliveries",
+    status: 201,
+    answer: Delivery,
+    handler: async ({ id, account }) => {
+      requireVerified(account, "Webhooks can be called");
       const agent = found(await findAlertedAgent(db, id));
       const body = JSON.stringify(testMessage(config.baseUrl, agent, new Date()));
       const delivery = await trials(account.id, () => insertTestDelivery(db, id, body));
       if (!delivery) throw noWebhook();
       onAlert();
-      return reply.code(201).send(deliveryView(delivery));
+      return delivery;
     },
-  );
+  });
 
-  app.get(
-    "/api/agents/:id/webhook/deliveries",
-    {
-      schema: {
-        ...schema,
-        summary: `List the webhook's deliveries of the last ${deliveryDays} days, newest first`,
-        querystring: PageQuery,
-        response: { 200: pageSchema(Delivery) },
-      },
-    },
-    async ({ params: { id }, query }) => {
-      const deliveries = await listDeliveries(db, id, listingOf(query));
-      return pageOf(deliveries.map(deliveryView), query);
-    },
-  );
+  route("GET /api/agents/:id/webhook/deliveries", {
+    access: "tokens",
+    summary: `List the webhook's deliveries of the last ${deliveryDays} days, newest first`,
+    query: PageQuery,
+    answer: pageSchema(Delivery),
+    handler: async ({ id, query }) => pageOf(await listDeliveries(db, id, listingOf(query)), query),
+  });
 
-  app.get(
-    "/api/tests/:id/state",
-    {
-      schema: {
-        tags: ["alerts"],
-        params,
-        summary: "Tell whether the test is failing on live traffic: three failures in a row",
-        response: { 200: TestState },
-      },
-    },
-    async ({ params: { id } }) => ({ failing: failingView((await findFailing(db, [id])).get(id)) }),
-  );
+  route("GET /api/tests/:id/state", {
+    access: "tokens",
+    summary: "Tell whether the test is failing on live traffic: three failures in a row",
+    answer: TestState,
+    handler: async ({ id }) => ({ failing: (await findFailing(db, [id])).get(id) ?? null }),
+  });
 }
 
-function viewOf({ url, secret, createdAt }: StoredWebhook): Webhook {
-  return { url, secretReadable: secret !== undefined, createdAt: createdAt.toISOString() };
-}
-
-function deliveryView(delivery: Awaited<ReturnType<typeof listDeliveries>>[number]): Delivery {
-  const { createdAt, triedAt, nextTryAt } = delivery;
-  return {
-    ...delivery,
-    createdAt: createdAt.toISOString(),
-    triedAt: triedAt?.toISOString() ?? null,
-    nextTryAt: nextTryAt?.toISOString() ?? null,
-  };
+function withoutSecret({ secret, ...webhook }: StoredWebhook) {
+  return { ...webhook, secretReadable: secret !== undefined };
 }
 
 function noWebhook(): Refusal {

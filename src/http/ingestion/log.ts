@@ -4,6 +4,7 @@ import { dropReasons } from "../../model/ingestion.ts";
 import { findLastRejection, listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Id, Instant, notReversed, pageSchema, searchText } from "../schemas.ts";
 import { Code, IngestionMinute, IngestionSummary, LastRejection } from "./schemas.ts";
 
@@ -20,71 +21,42 @@ const IngestionQuery = PageQuery.extend({
 }).superRefine(notReversed("from", "to"));
 
 export function registerIngestionLog(app: App, { db }: Deps): void {
-  const tags = ["ingestion"];
-  const params = z.object({ id: z.string() });
+  const route = routesOf(app, "ingestion");
 
-  app.get(
-    "/api/projects/:id/ingestion",
-    {
-      schema: {
-        tags,
-        summary: "List ingestion requests by minute and result, newest first",
-        params,
-        querystring: IngestionQuery,
-        response: { 200: pageSchema(IngestionMinute) },
-      },
-    },
-    async ({ params, query }) => {
+  route("GET /api/projects/:id/ingestion", {
+    access: "tokens",
+    summary: "List ingestion requests by minute and result, newest first",
+    query: IngestionQuery,
+    answer: pageSchema(IngestionMinute),
+    handler: async ({ id, query }) => {
       const { cursor, limit, ...filters } = query;
-      const minutes = await listIngestion(db, params.id, filters, listingOf({ cursor, limit }));
+      const minutes = await listIngestion(db, id, filters, listingOf({ cursor, limit }));
       return pageOf(
-        minutes.map(({ at, reasons, dropped, rejection, rejectedAt, ...minute }) => ({
+        minutes.map(({ reasons, dropped, rejection, rejectedAt, ...minute }) => ({
           ...minute,
-          at: at.toISOString(),
           reasons: Object.entries(reasons).map(([code, traces]) => ({ code: code as Code, traces })),
           dropped: dropReasons.flatMap(reason =>
             dropped[reason] ? [{ reason, records: dropped[reason] }] : [],
           ),
-          rejection: rejection && rejectedAt && { ...rejection, at: rejectedAt.toISOString() },
+          rejection: rejection && rejectedAt && { ...rejection, at: rejectedAt },
         })),
         query,
       );
     },
-  );
+  });
 
-  app.get(
-    "/api/agents/:id/last-rejection",
-    {
-      schema: {
-        tags,
-        summary: "Get the latest rejected request that concerns an agent",
-        params,
-        response: { 200: z.object({ rejection: LastRejection.nullable() }) },
-      },
-    },
-    async ({ params }) => {
-      const last = await findLastRejection(db, params.id);
-      return { rejection: last ? { ...last, at: last.at.toISOString() } : null };
-    },
-  );
+  route("GET /api/agents/:id/last-rejection", {
+    access: "tokens",
+    summary: "Get the latest rejected request that concerns an agent",
+    answer: z.object({ rejection: LastRejection.nullable() }),
+    handler: async ({ id }) => ({ rejection: (await findLastRejection(db, id)) ?? null }),
+  });
 
-  app.get(
-    "/api/projects/:id/ingestion/summary",
-    {
-      schema: {
-        tags,
-        summary: "Get totals of the ingestion log by code and service name",
-        params,
-        querystring: z.object(Range).superRefine(notReversed("from", "to")),
-        response: { 200: IngestionSummary },
-      },
-    },
-    async ({ params, query }) => {
-      const { codes, services } = await summarizeIngestion(db, params.id, query);
-      return {
-        codes,
-        services: services.map(service => ({ ...service, lastSeenAt: service.lastSeenAt.toISOString() })),
-      };
-    },
-  );
+  route("GET /api/projects/:id/ingestion/summary", {
+    access: "tokens",
+    summary: "Get totals of the ingestion log by code and service name",
+    query: z.object(Range).superRefine(notReversed("from", "to")),
+    answer: IngestionSummary,
+    handler: ({ id, query }) => summarizeIngestion(db, id, query),
+  });
 }

@@ -3,24 +3,21 @@
 import { z } from "zod";
 import { type IngestDeps, ingestSample } from "../../ingest.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { Id } from "../schemas.ts";
 import { requireVerified } from "../signed-in.ts";
 
 export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: IngestDeps }): void {
-  app.post(
-    "/api/agents/:id/sample-trace",
-    {
-      schema: {
-        tags: ["traces"],
-        summary: "Store a sample trace, as if the agent had sent it",
-        params: z.object({ id: z.string() }),
-        response: { 201: z.object({ traceId: Id, evaluation: z.enum(["scheduled", "none"]) }) },
-      },
+  const route = routesOf(app, "traces");
+  route("POST /api/agents/:id/sample-trace", {
+    access: "session",
+    summary: "Store a sample trace, as if the agent had sent it",
+    status: 201,
+    answer: z.object({ traceId: Id, evaluation: z.enum(["scheduled", "none"]) }),
+    handler: async ({ id, account }) => {
+      requireVerified(account, "Traces can be stored");
+      const { traceId, evaluation } = await ingestSample(ingest, id.toLowerCase());
+      return { traceId, evaluation };
     },
-    async (request, reply) => {
-      requireVerified(request, "Traces can be stored");
-      const { traceId, evaluation } = await ingestSample(ingest, request.params.id.toLowerCase());
-      return reply.code(201).send({ traceId, evaluation });
-    },
-  );
+  });
 }

@@ -1,5 +1,4 @@
 // /api/projects/:id/agreement: how well the judge agrees with people, and pass rates corrected for its errors.
-import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { type CorrectedRate, correctedRate } from "../../model/judge/corrected-rate.ts";
 import {
@@ -17,6 +16,7 @@ import { findJudgeConnection } from "../../store/judge/connections.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { type CheckRow, JudgeAgreement } from "./agreement-schemas.ts";
 import { LabelFilter } from "./label-schemas.ts";
 
@@ -25,19 +25,14 @@ const liveMs = 30 * 86_400_000;
 export type AgreementDeps = { db: Database; vault: Vault; environmentJudge: JudgeConnection | null };
 
 export function registerAgreement(app: App, deps: Deps & AgreementDeps): void {
+  const route = routesOf(app, "judge");
   const { db } = deps;
-  app.get(
-    "/api/projects/:id/agreement",
-    {
-      schema: {
-        tags: ["judge"],
-        params: z.object({ id: z.string() }),
-        summary: "Compare the judge's answers with the labels, by kind, judge and test version",
-        querystring: LabelFilter,
-        response: { 200: JudgeAgreement },
-      },
-    },
-    async ({ params: { id: projectId }, query }) => {
+  route("GET /api/projects/:id/agreement", {
+    access: "tokens",
+    summary: "Compare the judge's answers with the labels, by kind, judge and test version",
+    query: LabelFilter,
+    answer: JudgeAgreement,
+    handler: async ({ id: projectId, query }) => {
       const filters = { projectId, ...query };
       const [counts, live, judge] = await Promise.all([
         countLabels(db, filters),
@@ -64,7 +59,7 @@ export function registerAgreement(app: App, deps: Deps & AgreementDeps): void {
         },
       };
     },
-  );
+  });
 }
 
 /**

@@ -21,6 +21,7 @@ import { unreadableSecret, type Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { routesOf, untilClosed } from "../route.ts";
 import { requireVerified } from "../signed-in.ts";
 import { JudgeTrial, ProjectJudge } from "./schemas.ts";
 import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
@@ -40,35 +41,24 @@ const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { i
 const ConnectionBody = z.unknown().meta(description);
 
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
+  const route = routesOf(app, "judge");
   const { db, vault, environmentJudge, judgeTimeoutMs } = deps;
-  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
   const busy = "A test of the judge is already running. Wait for its result.";
   const trials = limitTrials(deps, { kind: "judge tests of projects", busy });
 
-  app.get(
-    "/api/projects/:id/judge",
-    {
-      schema: {
-        ...schema,
-        summary: "Get the project's judge (key omitted)",
-        response: { 200: ProjectJudge },
-      },
-    },
-    async ({ params }) => viewOf(deps, params.id, await findJudgeConnection(db, vault, params.id)),
-  );
+  route("GET /api/projects/:id/judge", {
+    access: "tokens",
+    summary: "Get the project's judge (key omitted)",
+    answer: ProjectJudge,
+    handler: async ({ id }) => viewOf(deps, id, await findJudgeConnection(db, vault, id)),
+  });
 
-  app.put(
-    "/api/projects/:id/judge",
-    {
-      schema: {
-        ...schema,
-        summary: "Set the project's own judge; without `apiKey` the stored key is kept",
-        body: ConnectionBody,
-        response: { 200: ProjectJudge },
-      },
-    },
-    async ({ params, body }) => {
-      const { id: projectId } = params;
+  route("PUT /api/projects/:id/judge", {
+    access: "session",
+    summary: "Set the project's own judge; without `apiKey` the stored key is kept",
+    body: ConnectionBody,
+    answer: ProjectJudge,
+    handler: async ({ id: projectId, body }) => {
       const former = await findJudgeConnection(db, vault, projectId);
       const saved = found(
         await saveJudgeConnection(db, vault, projectId, stored => parseJudgeConnection(body, stored)),
@@ -80,56 +70,40 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       }
       return viewOf(deps, projectId, saved);
     },
-  );
+  });
 
-  app.delete(
-    "/api/projects/:id/judge",
-    {
-      schema: {
-        ...schema,
-        summary: "Delete the project's own judge and its key",
-        response: { 204: z.undefined() },
-      },
-    },
-    async (request, reply) => {
-      const { id: projectId } = request.params;
+  route("DELETE /api/projects/:id/judge", {
+    access: "session",
+    summary: "Delete the project's own judge and its key",
+    handler: async ({ id: projectId }) => {
       await deleteJudgeConnection(db, projectId);
       await retryWaitingSoon(db, projectId, hastenedMs);
-      return reply.code(204).send();
     },
-  );
+  });
 
-  app.post(
-    "/api/projects/:id/judge/test",
-    {
-      config: { waits: true },
-      schema: {
-        ...schema,
-        summary: "Test the project's judge, or one that is not saved yet",
-        body: z.object({ connection: ConnectionBody.optional() }).nullish(),
-        response: { 200: JudgeTrial },
-      },
-    },
-    async (request, reply) => {
-      const account = requireVerified(request, "Judges can be called");
-      const { id: projectId } = request.params;
+  route("POST /api/projects/:id/judge/test", {
+    access: "session",
+    waits: true,
+    summary: "Test the project's judge, or one that is not saved yet",
+    body: z.object({ connection: ConnectionBody.optional() }).nullish(),
+    answer: JudgeTrial,
+    handler: async ({ id: projectId, body, account, reply }) => {
+      requireVerified(account, "Judges can be called");
       const stored = await findJudgeConnection(db, vault, projectId);
-      const draft = request.body?.connection;
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
+      const draft = body?.connection;
       return trials(account.id, async () => {
         if (draft === undefined && stored?.keyUnreadable) return failedTrial(unreadableKey);
         const own = draft === undefined ? stored?.connection : parseJudgeConnection(draft, stored);
         const connection = own ? { ...own, timeoutMs: judgeTimeoutMs } : environmentJudge;
         if (!connection) return failedTrial(noJudge);
         const owner = draft !== undefined || stored ? projectId : null;
-        const trial = await tryJudge(deps, connection, owner, gone.signal);
+        const trial = await tryJudge(deps, connection, owner, untilClosed(reply));
         const judges = draft === undefined || isSame(stored?.connection, connection);
         if (trial.mode !== null && judges) await retryWaitingSoon(db, projectId, hastenedMs);
         return trial;
       });
     },
-  );
+  });
 }
 
 const unreadableKey = `Its key ${unreadableSecret}.`;
@@ -144,7 +118,7 @@ async function viewOf(
   { db, environmentJudge }: Deps & JudgeConnectionDeps,
   projectId: string,
   stored: StoredJudge | undefined,
-): Promise<ProjectJudge> {
+): Promise<z.input<typeof ProjectJudge>> {
   const connection = stored?.connection ?? environmentJudge;
   const state = connection
     ? await findJudgeState(db, fingerprintOf(connection, stored ? projectId : null))
@@ -162,9 +136,9 @@ async function viewOf(
     tokensPerMinute: connection?.tokensPerMinute ?? null,
     votes: connection?.votes === true,
     mode: state?.mode ?? null,
-    testedAt: state?.testedAt?.toISOString() ?? null,
-    waiting: state?.wait ? { until: state.wait.until.toISOString(), reason: state.wait.reason } : null,
-    lowCount: state?.lowCount ? { ...state.lowCount, at: state.lowCount.at.toISOString() } : null,
+    testedAt: state?.testedAt ?? null,
+    waiting: state?.wait ?? null,
+    lowCount: state?.lowCount ?? null,
     pausedReason: stored?.keyUnreadable ? unreadableKey : (state?.pausedReason ?? null),
     environment: environmentJudge && {
       provider: environmentJudge.provider,

@@ -8,6 +8,7 @@ import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { routesOf, untilClosed } from "../route.ts";
 import { Id } from "../schemas.ts";
 import { requireVerified } from "../signed-in.ts";
 import { LabelTrial } from "./label-schemas.ts";
@@ -25,54 +26,45 @@ const pagesPerMinute = 120;
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
 
 export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void {
+  const route = routesOf(app, "judge");
   const { db, editor, vault, judgeTimeoutMs } = deps;
   const busy = "A judge is already being tried on labels. Wait for its result.";
   const trials = limitTrials(deps, { kind: "label trials", busy, perMinuteMax: pagesPerMinute });
 
-  app.post(
-    "/api/projects/:id/labels/try",
-    {
-      config: { waits: true },
-      schema: {
-        tags: ["judge"],
-        params: z.object({ id: z.string() }),
-        summary: "Ask a judge again what was labeled, newest first, and compare its answers with the labels",
-        body: z.object({
-          connection: z
-            .unknown()
-            .meta(description)
-            .optional()
-            .describe("As for PUT of the project's judge; need not be saved. Default: the project's judge."),
-          testId: Id.optional(),
-          cursor: PageQuery.shape.cursor,
-          estimate: z
-            .boolean()
-            .default(false)
-            .describe("True: the judge is not called, and the answer has an estimate of the calls."),
-          limit: z.int().min(1).max(triedMax).default(20),
-        }),
-        response: { 200: LabelTrial },
-      },
-    },
-    async (request, reply) => {
-      const account = requireVerified(request, "Judges can be called");
-      const { id } = request.params;
-      const projectId = id.toLowerCase();
-      const { connection: draft, testId, cursor, limit, estimate } = request.body;
+  route("POST /api/projects/:id/labels/try", {
+    access: "session",
+    waits: true,
+    summary: "Ask a judge again what was labeled, newest first, and compare its answers with the labels",
+    body: z.object({
+      connection: z
+        .unknown()
+        .meta(description)
+        .optional()
+        .describe("As for PUT of the project's judge; need not be saved. Default: the project's judge."),
+      testId: Id.optional(),
+      cursor: PageQuery.shape.cursor,
+      estimate: z
+        .boolean()
+        .default(false)
+        .describe("True: the judge is not called, and the answer has an estimate of the calls."),
+      limit: z.int().min(1).max(triedMax).default(20),
+    }),
+    answer: LabelTrial,
+    handler: async ({ id: projectId, body, account, reply }) => {
+      requireVerified(account, "Judges can be called");
+      const { connection: draft, testId, cursor, limit, estimate } = body;
       const typed =
         draft === undefined
           ? null
           : parseJudgeConnection(draft, await findJudgeConnection(db, vault, projectId));
       const connection = typed && { ...typed, timeoutMs: judgeTimeoutMs };
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
         const { items, last, ...trial } = await editor.tryLabels(
           { projectId, testId, connection, before: cursor, count: limit, estimate },
-          gone.signal,
+          untilClosed(reply),
         );
         return { ...pageOf(items, { limit }, last), ...trial };
       });
     },
-  );
+  });
 }

@@ -15,6 +15,7 @@ import { evaluateManualRunsAgain } from "../../store/runs/manual-runs.ts";
 import { countLeft, judgeAgain, readOutages } from "../../store/runs/outages.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { Id } from "../schemas.ts";
 import { JudgedAgain, Outages } from "./schemas.ts";
 
@@ -59,40 +60,24 @@ export type OutagesDeps = Deps & {
 };
 
 export function registerOutages(app: App, deps: OutagesDeps): void {
+  const route = routesOf(app, "runs");
   const { db, events, onLaunch, judgeDeadlineMs } = deps;
   const { vault, environmentJudge: environment, judgeTimeoutMs: timeoutMs } = deps;
-  const tags = ["runs"];
-  const params = z.object({ id: z.string() });
 
-  app.get(
-    "/api/agents/:id/outages",
-    {
-      schema: {
-        tags,
-        summary: "Count the traces with checks the judge was unavailable for",
-        params,
-        response: { 200: Outages },
-      },
-    },
-    async ({ params: { id } }) => {
-      const { oldest, ...counts } = await readOutages(db, id);
-      return { ...counts, oldest: oldest?.toISOString() ?? null };
-    },
-  );
+  route("GET /api/agents/:id/outages", {
+    access: "tokens",
+    summary: "Count the traces with checks the judge was unavailable for",
+    answer: Outages,
+    handler: ({ id }) => readOutages(db, id),
+  });
 
-  app.post(
-    "/api/agents/:id/judge-again",
-    {
-      schema: {
-        tags,
-        summary:
-          "Evaluate traces again with the versions of the tests used last, or once with the tests as they are if none has judged them; or manual runs the judge was unavailable for or whose traces changed",
-        params,
-        body: ToEvaluate,
-        response: { 200: JudgedAgain },
-      },
-    },
-    async ({ params: { id: agentId }, body: { traceIds, runIds, launchId } }) => {
+  route("POST /api/agents/:id/judge-again", {
+    access: "session",
+    summary:
+      "Evaluate traces again with the versions of the tests used last, or once with the tests as they are if none has judged them; or manual runs the judge was unavailable for or whose traces changed",
+    body: ToEvaluate,
+    answer: JudgedAgain,
+    handler: async ({ id: agentId, body: { traceIds, runIds, launchId } }) => {
       const found = await findAgentJudge(db, { vault, environment, timeoutMs, agentId });
       const reason = found?.judge && pauseOf(found.judge);
       if (reason) throw new Refusal("CONFLICT", { message: reasonText(reason) });
@@ -127,7 +112,7 @@ export function registerOutages(app: App, deps: OutagesDeps): void {
       }
       return { scheduled: manual.length + runs.length, left, refused };
     },
-  );
+  });
 }
 
 async function evaluateChosen(db: Database, agentId: string, traceIds: string[]) {

@@ -6,35 +6,32 @@ import type { OwnPrice } from "../../model/price/rates.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { listJudgePrices, replaceJudgePrices } from "../../store/judge/prices.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { JudgePrices, OwnPrice as Price } from "./schemas.ts";
 
 const pricesMax = 200;
 
 export function registerJudgePrices(app: App, { db }: Deps): void {
-  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+  const route = routesOf(app, "judge");
 
-  app.get(
-    "/api/projects/:id/judge/prices",
-    { schema: { ...schema, summary: "Get the prices of judge models", response: { 200: JudgePrices } } },
-    async ({ params }) => ({ own: await listJudgePrices(db, params.id), builtIn: builtInPrices }),
-  );
+  route("GET /api/projects/:id/judge/prices", {
+    access: "tokens",
+    summary: "Get the prices of judge models",
+    answer: JudgePrices,
+    handler: async ({ id }) => ({ own: await listJudgePrices(db, id), builtIn: builtInPrices }),
+  });
 
-  app.put(
-    "/api/projects/:id/judge/prices",
-    {
-      schema: {
-        ...schema,
-        summary: "Replace the project's own prices; past costs stay unchanged",
-        body: z.object({ prices: z.array(Price).max(pricesMax) }),
-        response: { 200: JudgePrices },
-      },
-    },
-    async ({ params, body }) => {
+  route("PUT /api/projects/:id/judge/prices", {
+    access: "session",
+    summary: "Replace the project's own prices; past costs stay unchanged",
+    body: z.object({ prices: z.array(Price).max(pricesMax) }),
+    answer: JudgePrices,
+    handler: async ({ id, body }) => {
       requireDistinct(body.prices);
-      await replaceJudgePrices(db, params.id, body.prices);
-      return { own: await listJudgePrices(db, params.id), builtIn: builtInPrices };
+      await replaceJudgePrices(db, id, body.prices);
+      return { own: await listJudgePrices(db, id), builtIn: builtInPrices };
     },
-  );
+  });
 }
 
 function requireDistinct(prices: OwnPrice[]): void {

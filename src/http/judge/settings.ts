@@ -3,41 +3,32 @@ import { z } from "zod";
 import { findJudgeSettings, findJudgeToday, updateJudgeSettings } from "../../store/judge/settings.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { JudgeSettings, settingsFields } from "./schemas.ts";
 
 const Settings = z.strictObject(settingsFields);
 
 export function registerJudgeSettings(app: App, { db }: Deps): void {
-  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+  const route = routesOf(app, "judge");
 
-  app.get(
-    "/api/agents/:id/judge-settings",
-    {
-      schema: {
-        ...schema,
-        summary: "Get judge settings",
-        response: { 200: JudgeSettings },
-      },
-    },
-    async ({ params: { id } }) => ({
+  route("GET /api/agents/:id/judge-settings", {
+    access: "tokens",
+    summary: "Get judge settings",
+    answer: JudgeSettings,
+    handler: async ({ id }) => ({
       ...found(await findJudgeSettings(db, id)),
       today: await findJudgeToday(db, id),
     }),
-  );
+  });
 
-  app.put(
-    "/api/agents/:id/judge-settings",
-    {
-      schema: {
-        ...schema,
-        summary: "Update judge settings",
-        body: Settings,
-        response: { 200: JudgeSettings },
-      },
-    },
-    async ({ params: { id }, body }) => ({
+  route("PUT /api/agents/:id/judge-settings", {
+    access: "session",
+    summary: "Update judge settings",
+    body: Settings,
+    answer: JudgeSettings,
+    handler: async ({ id, body }) => ({
       ...found(await updateJudgeSettings(db, id, body)),
       today: await findJudgeToday(db, id),
     }),
-  );
+  });
 }

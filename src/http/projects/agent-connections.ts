@@ -23,6 +23,7 @@ import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { routesOf, untilClosed } from "../route.ts";
 import { requireVerified } from "../signed-in.ts";
 import { AgentTrial, AgentConnection as ConnectionAnswer } from "./schemas.ts";
 
@@ -45,78 +46,57 @@ export function registerAgentConnections(
   app: App,
   { db, machine, vault, outbound }: Deps & ConnectionDeps,
 ): void {
-  const schema = { tags: ["agents"], params: z.object({ id: z.string() }) };
+  const route = routesOf(app, "agents");
   const busy = "A test message is already being sent. Wait for its reply.";
   const trials = limitTrials({ db, machine }, { kind: "test messages", busy });
 
-  app.get(
-    "/api/agents/:id/connection",
-    {
-      schema: {
-        ...schema,
-        summary: "Get the agent connection (secrets omitted)",
-        response: { 200: ConnectionAnswer },
-      },
-    },
-    async ({ params: { id } }) => viewOf(found(await findAgent(db, id)), await findConnection(db, vault, id)),
-  );
+  route("GET /api/agents/:id/connection", {
+    access: "tokens",
+    summary: "Get the agent connection (secrets omitted)",
+    answer: ConnectionAnswer,
+    handler: async ({ id }) => viewOf(found(await findAgent(db, id)), await findConnection(db, vault, id)),
+  });
 
-  app.put(
-    "/api/agents/:id/connection",
-    {
-      schema: {
-        ...schema,
-        summary: "Set the agent connection; a secret header without a value keeps the stored value",
-        body: ConnectionBody,
-        response: { 200: ConnectionAnswer },
-      },
-    },
-    async ({ params: { id }, body }) => {
+  route("PUT /api/agents/:id/connection", {
+    access: "session",
+    summary: "Set the agent connection; a secret header without a value keeps the stored value",
+    body: ConnectionBody,
+    answer: ConnectionAnswer,
+    handler: async ({ id, body }) => {
       const saved = await saveConnection(db, vault, id, (type, current) =>
         parseConnection(body, type, current),
       );
       const stored = found(saved);
       return viewOf(stored.connection, stored);
     },
-  );
+  });
 
-  app.delete(
-    "/api/agents/:id/connection",
-    { schema: { ...schema, summary: "Delete the agent connection", response: { 204: z.undefined() } } },
-    async (request, reply) => {
-      await deleteConnection(db, request.params.id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/agents/:id/connection", {
+    access: "session",
+    summary: "Delete the agent connection",
+    handler: ({ id }) => deleteConnection(db, id),
+  });
 
-  app.post(
-    "/api/agents/:id/connection/test",
-    {
-      config: { waits: true },
-      schema: {
-        ...schema,
-        summary: "Send the agent a test message, using the stored connection or an unsaved one",
-        body: z.object({
-          input: z.string().min(1).max(100_000),
-          connection: ConnectionBody.optional(),
-        }),
-        response: { 200: AgentTrial },
-      },
-    },
-    async (request, reply) => {
-      const account = requireVerified(request, "Agents can be called");
-      const { id } = request.params;
-      const { input, connection: draft } = request.body;
+  route("POST /api/agents/:id/connection/test", {
+    access: "session",
+    waits: true,
+    summary: "Send the agent a test message, using the stored connection or an unsaved one",
+    body: z.object({
+      input: z.string().min(1).max(100_000),
+      connection: ConnectionBody.optional(),
+    }),
+    answer: AgentTrial,
+    handler: async ({ id, body, account, reply }) => {
+      requireVerified(account, "Agents can be called");
+      const { input, connection: draft } = body;
       const agent = found(await findAgent(db, id));
       const connection =
         draft === undefined
           ? await requireConnection(db, vault, id)
           : parseConnection(draft, agent.type, await findConnection(db, vault, id));
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
-      return trials(account.id, () => tryOut(outbound, connection, input, gone.signal));
+      return trials(account.id, () => tryOut(outbound, connection, input, untilClosed(reply)));
     },
-  );
+  });
 }
 
 function viewOf({ type }: Pick<Agent, "type">, stored: StoredConnection | undefined) {

@@ -8,6 +8,7 @@ import { findRereading } from "../../store/accounts/rereading.ts";
 import { ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { ExactName, Name, pageSchema } from "../schemas.ts";
 import { changedIntake, intakeFields, newIntake } from "./intake.ts";
 import { Agent, AgentConventions, AgentType, ReadFrom } from "./schemas.ts";
@@ -52,75 +53,55 @@ const AgentChange = z
   .meta(changedIntake);
 
 export function registerAgents(app: App, { db }: Deps): void {
-  const tags = ["agents"];
-  const params = z.object({ id: z.string() });
+  const route = routesOf(app, "agents");
 
-  app.get(
-    "/api/projects/:id/agents",
-    {
-      schema: {
-        tags,
-        summary: "List agents",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(Agent) },
-      },
-    },
-    async ({ params, query }) => pageOf(await listAgents(db, params.id, listingOf(query)), query),
-  );
+  route("GET /api/projects/:id/agents", {
+    access: "tokens",
+    summary: "List agents",
+    query: PageQuery,
+    answer: pageSchema(Agent),
+    handler: async ({ id, query }) => pageOf(await listAgents(db, id, listingOf(query)), query),
+  });
 
-  app.post(
-    "/api/projects/:id/agents",
-    {
-      config: { creates: "agents" },
-      schema: { tags, summary: "Create an agent", params, body: NewAgent, response: { 201: Agent } },
-    },
-    async (request, reply) =>
-      reply.code(201).send(await insertAgent(db, { projectId: request.params.id, ...request.body })),
-  );
+  route("POST /api/projects/:id/agents", {
+    access: "session",
+    creates: "agents",
+    summary: "Create an agent",
+    body: NewAgent,
+    status: 201,
+    answer: Agent,
+    handler: ({ id, body }) => insertAgent(db, { projectId: id, ...body }),
+  });
 
-  app.get(
-    "/api/agents/:id",
-    { schema: { tags, summary: "Get an agent", params, response: { 200: Agent } } },
-    async request => found(await findAgent(db, request.params.id)),
-  );
+  route("GET /api/agents/:id", {
+    access: "tokens",
+    summary: "Get an agent",
+    answer: Agent,
+    handler: async ({ id }) => found(await findAgent(db, id)),
+  });
 
-  app.patch(
-    "/api/agents/:id",
-    { schema: { tags, summary: "Update an agent", params, body: AgentChange, response: { 200: Agent } } },
-    async request => found(await updateAgent(db, request.params.id, request.body)),
-  );
+  route("PATCH /api/agents/:id", {
+    access: "session",
+    summary: "Update an agent",
+    body: AgentChange,
+    answer: Agent,
+    handler: async ({ id, body }) => found(await updateAgent(db, id, body)),
+  });
 
-  app.get(
-    "/api/agents/:id/conventions",
-    {
-      schema: {
-        tags,
-        summary: "List the conventions that an agent's traces can be read by, and how far a change has come",
-        params,
-        response: { 200: AgentConventions },
-      },
-    },
-    async ({ params: { id } }) => ({
+  route("GET /api/agents/:id/conventions", {
+    access: "tokens",
+    summary: "List the conventions that an agent's traces can be read by, and how far a change has come",
+    answer: AgentConventions,
+    handler: async ({ id }) => ({
       conventions: presets.map(({ name, title, writes }) => ({ name, title, writes })),
       ruleTargets: [...ruleTargets],
       rereading: await findRereading(db, id),
     }),
-  );
+  });
 
-  app.delete(
-    "/api/agents/:id",
-    {
-      schema: {
-        tags,
-        summary: "Delete an agent and its test cases and traces",
-        params,
-        response: { 204: z.undefined() },
-      },
-    },
-    async (request, reply) => {
-      await deleteAgent(db, request.params.id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/agents/:id", {
+    access: "session",
+    summary: "Delete an agent and its test cases and traces",
+    handler: ({ id }) => deleteAgent(db, id),
+  });
 }

@@ -13,13 +13,13 @@ import {
   listTestStrips,
   type Span,
 } from "../../store/runs/insights.ts";
-import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
 import { type AgreementDeps, correctedRates, keyOfCheck } from "../judge/agreement.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { tallyView } from "../tally.ts";
-import { AgentDay, Insights, type Series, stripDays, TestInsights } from "./insights-schemas.ts";
+import { AgentDay, Insights, stripDays, TestInsights } from "./insights-schemas.ts";
 import {
   dayMs,
   floorTo,
@@ -31,85 +31,66 @@ import {
   tooManyPoints,
 } from "./insights-span.ts";
 
+type Series = z.input<typeof Insights>["series"][number];
+
 const InsightsQuery = SpanQuery.extend({
   by: z.enum(["agent", "test", "check"]).default("agent"),
   testId: Id.optional().describe("By test or check: only this test."),
 });
 
 export function registerInsights(app: App, deps: Deps & AgreementDeps): void {
+  const route = routesOf(app, "insights");
   const { db } = deps;
-  const tags = ["insights"];
-  const params = z.object({ id: z.string() });
 
-  app.get(
-    "/api/agents/:id/insights",
-    {
-      schema: {
-        tags,
-        summary: "Get an agent's results over time, by agent, test or check",
-        params,
-        querystring: InsightsQuery,
-        response: { 200: Insights },
-      },
-    },
-    async ({ params: { id: agentId }, query }) => {
+  route("GET /api/agents/:id/insights", {
+    access: "tokens",
+    summary: "Get an agent's results over time, by agent, test or check",
+    query: InsightsQuery,
+    answer: Insights,
+    handler: async ({ id: agentId, query }) => {
       const span = spanOf(query, new Date());
-      const { from, to, interval } = span;
-      const about = { from: from.toISOString(), to: to.toISOString(), interval };
       if (query.by === "agent") {
         const hours = await listAgentHours(db, agentId, span);
-        const points = sumIntervals(hours, interval).map(agentPointView);
+        const points = sumIntervals(hours, span.interval).map(agentPointView);
         const { at: _, ...total } = agentPointView(hours.reduce(addHour, noHour()));
-        return { ...about, series: [{ testId: null, checkId: null, name: null, points }], total };
+        return { ...span, series: [{ testId: null, checkId: null, name: null, points }], total };
       }
       const list = query.by === "test" ? listTestPoints : listCheckPoints;
       const points = await list(db, { agentId, testId: query.testId }, span, pointsMax + 1);
       if (points.length > pointsMax)
         throw tooManyPoints("Use days instead of hours, a shorter time range, or testId for one test.");
       const series = seriesOf(points);
-      if (query.by === "test") return { ...about, series };
+      if (query.by === "test") return { ...span, series };
       const rates = await correctedRates(deps, { agentId, testId: query.testId }, span);
-      return { ...about, series: series.map(one => ({ ...one, corrected: correctedOf(one, rates) })) };
+      return { ...span, series: series.map(one => ({ ...one, corrected: correctedOf(one, rates) })) };
     },
-  );
+  });
 
-  app.get(
-    "/api/projects/:id/insights/agents",
-    {
-      schema: {
-        tags,
-        summary: "List a project's agents with their last trace and the last 24 hours, newest first",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(AgentDay) },
-      },
-    },
-    async ({ params: { id }, query }) => {
+  route("GET /api/projects/:id/insights/agents", {
+    access: "tokens",
+    summary: "List a project's agents with their last trace and the last 24 hours, newest first",
+    query: PageQuery,
+    answer: pageSchema(AgentDay),
+    handler: async ({ id, query }) => {
       const { from } = lastDay(new Date());
       const cards = await listAgentCards(db, id, from, listingOf(query));
       const views = cards.map(({ lastTraceAt, runs, routingUnavailable, id, ...counts }) => ({
         id,
-        lastTraceAt: lastTraceAt?.toISOString() ?? null,
+        lastTraceAt,
         runs,
         routingUnavailable,
         ...tallyView(counts),
       }));
       return pageOf(views, query);
     },
-  );
+  });
 
-  app.get(
-    "/api/agents/:id/tests/insights",
-    {
-      schema: {
-        tags,
-        summary: `List an agent's tests with their last outcome and the last ${stripDays} days, newest first`,
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(TestInsights) },
-      },
-    },
-    async ({ params: { id }, query }) => {
+  route("GET /api/agents/:id/tests/insights", {
+    access: "tokens",
+    summary: `List an agent's tests with their last outcome and the last ${stripDays} days, newest first`,
+    query: PageQuery,
+    answer: pageSchema(TestInsights),
+    handler: async ({ id, query }) => {
       const today = floorTo(Date.now(), dayMs).getTime();
       const first = today - (stripDays - 1) * dayMs;
       const strips = await listTestStrips(db, id, new Date(first), listingOf(query));
@@ -117,22 +98,20 @@ export function registerInsights(app: App, deps: Deps & AgreementDeps): void {
         db,
         strips.map(({ id }) => id),
       );
-      const views = strips.map(({ lastRunAt, lastManualRunAt, days, ...strip }) => {
+      const views = strips.map(({ days, ...strip }) => {
         const known = new Map(days.map(day => [new Date(day.at).getTime(), day]));
         return {
           ...strip,
-          lastRunAt: lastRunAt?.toISOString() ?? null,
-          lastManualRunAt: lastManualRunAt?.toISOString() ?? null,
-          failing: failingView(failing.get(strip.id)),
+          failing: failing.get(strip.id) ?? null,
           days: Array.from({ length: stripDays }, (_, day) => first + day * dayMs).map(at => ({
-            at: new Date(at).toISOString(),
+            at: new Date(at),
             ...tallyView(known.get(at) ?? nothing),
           })),
         };
       });
       return pageOf(views, query);
     },
-  );
+  });
 }
 
 const nothing: Tally = {
@@ -182,7 +161,7 @@ function agentPointView({
   ...counts
 }: AgentPoint) {
   return {
-    at: at.toISOString(),
+    at,
     ...tallyView(counts),
     runs,
     routingUnavailable,
@@ -206,7 +185,7 @@ function seriesOf(points: CountedPoint[]): Series[] {
       last = { testId, checkId, name, points: [] };
       series.push(last);
     }
-    last.points.push({ at: at.toISOString(), ...tallyView(counts) });
+    last.points.push({ at, ...tallyView(counts) });
   }
   return series;
 }

@@ -2,20 +2,13 @@
 
 import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
-import { hashKey, makeKey, maskKey } from "../../model/key.ts";
+import { hashKey, makeKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import {
-  deleteKey,
-  findKey,
-  insertKey,
-  limitKey,
-  listKeys,
-  type Key as StoredKey,
-} from "../../store/accounts/keys.ts";
+import { deleteKey, findKey, insertKey, limitKey, listKeys } from "../../store/accounts/keys.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Id, Name, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { RequestsPerMinute } from "./rate-limit.ts";
 import { CreatedKey, Key } from "./schemas.ts";
 
@@ -59,37 +52,28 @@ const NewKey = z
   });
 
 export function registerKeys(app: App, { db }: Deps): void {
-  const tags = ["keys"];
-  const params = z.object({ id: z.string() });
+  const route = routesOf(app, "keys");
 
-  app.get(
-    "/api/projects/:id/keys",
-    {
-      schema: {
-        tags,
-        summary: "List keys",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(Key) },
-      },
-    },
-    async ({ params, query }) => {
-      const { items, nextCursor } = pageOf(await listKeys(db, params.id, listingOf(query)), query);
-      return { items: items.map(listed), nextCursor };
-    },
-  );
+  route("GET /api/projects/:id/keys", {
+    access: "tokens",
+    summary: "List keys",
+    query: PageQuery,
+    answer: pageSchema(Key),
+    handler: async ({ id, query }) => pageOf(await listKeys(db, id, listingOf(query)), query),
+  });
 
-  app.post(
-    "/api/projects/:id/keys",
-    {
-      config: { creates: "keys" },
-      schema: { tags, summary: "Create a key", params, body: NewKey, response: { 201: CreatedKey } },
-    },
-    async (request, reply) => {
-      const { name, access, agentIds, requestsPerMinute = null, ...expiry } = request.body;
+  route("POST /api/projects/:id/keys", {
+    access: "session",
+    creates: "keys",
+    summary: "Create a key",
+    body: NewKey,
+    status: 201,
+    answer: CreatedKey,
+    handler: async ({ id, body, account }) => {
+      const { name, access, agentIds, requestsPerMinute = null, ...expiry } = body;
       const key = makeKey();
       const stored = await insertKey(db, {
-        projectId: request.params.id,
+        projectId: id,
         name,
         hash: hashKey(key),
         lastFour: key.slice(-4),
@@ -97,40 +81,32 @@ export function registerKeys(app: App, { db }: Deps): void {
         agentIds,
         expiresAt: expiryOf(expiry, new Date()),
         requestsPerMinute,
-        createdBy: requireAccount(request).id,
+        createdBy: account.id,
       });
-      return reply.code(201).send({ ...listed(stored), key });
+      return { ...stored, key };
     },
-  );
+  });
 
-  app.get(
-    "/api/keys/:id",
-    { schema: { tags, summary: "Get a key", params, response: { 200: Key } } },
-    async request => listed(found(await findKey(db, request.params.id))),
-  );
+  route("GET /api/keys/:id", {
+    access: "tokens",
+    summary: "Get a key",
+    answer: Key,
+    handler: async ({ id }) => found(await findKey(db, id)),
+  });
 
-  app.patch(
-    "/api/keys/:id",
-    {
-      schema: {
-        tags,
-        summary: "Limit how many requests a minute a key may send",
-        params,
-        body: z.strictObject({ requestsPerMinute: RequestsPerMinute }),
-        response: { 200: Key },
-      },
-    },
-    async ({ params: { id }, body }) => listed(found(await limitKey(db, id, body.requestsPerMinute))),
-  );
+  route("PATCH /api/keys/:id", {
+    access: "session",
+    summary: "Limit how many requests a minute a key may send",
+    body: z.strictObject({ requestsPerMinute: RequestsPerMinute }),
+    answer: Key,
+    handler: async ({ id, body }) => found(await limitKey(db, id, body.requestsPerMinute)),
+  });
 
-  app.delete(
-    "/api/keys/:id",
-    { schema: { tags, summary: "Revoke a key", params, response: { 204: z.undefined() } } },
-    async (request, reply) => {
-      await deleteKey(db, request.params.id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/keys/:id", {
+    access: "session",
+    summary: "Revoke a key",
+    handler: ({ id }) => deleteKey(db, id),
+  });
 }
 
 type Expiry = {
@@ -153,8 +129,4 @@ export function expiryOf(
   throw new Refusal("VALIDATION_ERROR", {
     issues: [{ path: "expiresAt", message: "Must be in the future and at most one year ahead." }],
   });
-}
-
-function listed({ lastFour, ...key }: StoredKey): Key {
-  return { ...key, masked: maskKey(lastFour) };
 }

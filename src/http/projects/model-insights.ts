@@ -1,26 +1,21 @@
 // An agent's tokens and cost over time, by model.
-import { z } from "zod";
 import { PriceList } from "../../model/price/price.ts";
 import { costOfUsage, type ModelUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { listModelPoints, type ModelPoint } from "../../store/runs/model-hours.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { pointsMax, SpanQuery, spanOf, tooManyPoints } from "./insights-span.ts";
 import { ModelInsights, type ModelTally } from "./model-insights-schemas.ts";
 
 export function registerModelInsights(app: App, { db }: Deps): void {
-  app.get(
-    "/api/agents/:id/insights/models",
-    {
-      schema: {
-        tags: ["insights"],
-        summary: "Get what an agent's evaluated traces used and cost over time, by model",
-        params: z.object({ id: z.string() }),
-        querystring: SpanQuery,
-        response: { 200: ModelInsights },
-      },
-    },
-    async ({ params: { id: agentId }, query }) => {
+  const route = routesOf(app, "insights");
+  route("GET /api/agents/:id/insights/models", {
+    access: "tokens",
+    summary: "Get what an agent's evaluated traces used and cost over time, by model",
+    query: SpanQuery,
+    answer: ModelInsights,
+    handler: async ({ id: agentId, query }) => {
       const span = spanOf(query, new Date());
       const points = await listModelPoints(db, agentId, span, pointsMax + 1);
       if (points.length > pointsMax)
@@ -37,21 +32,20 @@ export function registerModelInsights(app: App, { db }: Deps): void {
         }
         // Long prompts are counted apart.
         let shown = last.points.at(-1);
-        if (shown?.at !== at.toISOString()) {
-          shown = { at: at.toISOString(), ...noTally() };
+        if (shown?.at.getTime() !== at.getTime()) {
+          shown = { at, ...noTally() };
           last.points.push(shown);
         }
         const tally = tallyOf(point, prices);
         for (const sum of [shown, last.total, total]) addTo(sum, tally);
       }
       series.sort((a, b) => b.total.costUsd - a.total.costUsd || tokensOf(b.total) - tokensOf(a.total));
-      const { from, to, interval } = span;
-      return { from: from.toISOString(), to: to.toISOString(), interval, series, total };
+      return { ...span, series, total };
     },
-  );
+  });
 }
 
-type Point = ModelTally & { at: string };
+type Point = ModelTally & { at: Date };
 
 const noTally = (): ModelTally => ({
   calls: 0,

@@ -19,7 +19,6 @@ import {
 } from "../../store/runs/overview.ts";
 import { namesOfTests } from "../../store/test-cases.ts";
 import { listTraces } from "../../store/traces/list.ts";
-import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
 import { dayMs, lastDay } from "./insights-span.ts";
 import { Overview, type Results, type TraceBrief } from "./overview-schemas.ts";
@@ -87,10 +86,7 @@ export async function readOverview(db: Database, agentId: string, nowMs: number)
     notEvaluated,
     failing: {
       total: failing.total,
-      tests: failing.tests.map(({ since: _, traceId: __, ...test }, at) => ({
-        ...test,
-        ...failingView(failing.tests[at])!,
-      })),
+      tests: failing.tests.map(({ since, ...test }) => ({ ...test, since: since.toISOString() })),
     },
     failures,
     slowest: { searched: searchedMax, traces: slowest.map(briefView) },

@@ -4,10 +4,9 @@ import { requestsPerMinuteMax } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { findRateLimit, saveRateLimit } from "../../store/accounts/projects.ts";
 import type { App, Deps } from "../deps.ts";
+import { found } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { RateLimit } from "./schemas.ts";
-
-const params = z.object({ id: z.string() });
-const tags = ["projects"];
 
 /** Of a key or a project. */
 export const RequestsPerMinute = z
@@ -18,37 +17,22 @@ export const RequestsPerMinute = z
   .describe("More requests to /public/traces and /public/logs are 429; null: no limit.");
 
 export function registerRateLimit(app: App, { db }: Deps): void {
-  app.get(
-    "/api/projects/:id/rate-limit",
-    {
-      schema: {
-        tags,
-        params,
-        summary: "Get how many requests a minute a project may send",
-        response: { 200: RateLimit },
-      },
-    },
-    async ({ params: { id } }) => {
-      const requestsPerMinute = await findRateLimit(db, id);
-      if (requestsPerMinute === undefined) throw new Refusal("NOT_FOUND");
-      return { requestsPerMinute };
-    },
-  );
+  const route = routesOf(app, "projects");
+  route("GET /api/projects/:id/rate-limit", {
+    access: "tokens",
+    summary: "Get how many requests a minute a project may send",
+    answer: RateLimit,
+    handler: async ({ id }) => ({ requestsPerMinute: found(await findRateLimit(db, id)) }),
+  });
 
-  app.put(
-    "/api/projects/:id/rate-limit",
-    {
-      schema: {
-        tags,
-        params,
-        summary: "Set how many requests a minute a project may send",
-        body: z.strictObject({ requestsPerMinute: RequestsPerMinute }),
-        response: { 200: RateLimit },
-      },
-    },
-    async ({ params: { id }, body: { requestsPerMinute } }) => {
+  route("PUT /api/projects/:id/rate-limit", {
+    access: "session",
+    summary: "Set how many requests a minute a project may send",
+    body: z.strictObject({ requestsPerMinute: RequestsPerMinute }),
+    answer: RateLimit,
+    handler: async ({ id, body: { requestsPerMinute } }) => {
       if (!(await saveRateLimit(db, id, requestsPerMinute))) throw new Refusal("NOT_FOUND");
       return { requestsPerMinute };
     },
-  );
+  });
 }

@@ -3,10 +3,9 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findRetention, saveRetention } from "../../store/traces/retention.ts";
 import type { App, Deps } from "../deps.ts";
+import { found } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Retention, retentionDaysMax } from "./retention-schemas.ts";
-
-const params = z.object({ id: z.string() });
-const tags = ["projects"];
 
 const Body = z.strictObject({
   days: z
@@ -23,32 +22,25 @@ export type RetentionDeps = Deps & {
 };
 
 export function registerRetention(app: App, { db, config, retention }: RetentionDeps): void {
+  const route = routesOf(app, "projects");
   const serverDays = config.retentionDays ?? null;
 
-  app.get(
-    "/api/projects/:id/retention",
-    {
-      schema: { tags, params, summary: "Get how long traces are kept", response: { 200: Retention } },
-    },
-    async ({ params: { id } }) => {
-      const days = await findRetention(db, id);
-      if (days === undefined) throw new Refusal("NOT_FOUND");
+  route("GET /api/projects/:id/retention", {
+    access: "tokens",
+    summary: "Get how long traces are kept",
+    answer: Retention,
+    handler: async ({ id }) => {
+      const days = found(await findRetention(db, id));
       return { days, serverDays };
     },
-  );
+  });
 
-  app.put(
-    "/api/projects/:id/retention",
-    {
-      schema: {
-        tags,
-        params,
-        summary: "Set how long traces are kept; older ones are deleted in the background",
-        body: Body,
-        response: { 200: Retention },
-      },
-    },
-    async ({ params: { id }, body: { days } }) => {
+  route("PUT /api/projects/:id/retention", {
+    access: "session",
+    summary: "Set how long traces are kept; older ones are deleted in the background",
+    body: Body,
+    answer: Retention,
+    handler: async ({ id, body: { days } }) => {
       if (serverDays !== null && days !== null && days > serverDays) {
         const message = `Must be at most ${serverDays}: this server deletes older traces of all projects.`;
         throw new Refusal("VALIDATION_ERROR", { issues: [{ path: "days", message }] });
@@ -57,5 +49,5 @@ export function registerRetention(app: App, { db, config, retention }: Retention
       retention.wake();
       return { days, serverDays };
     },
-  );
+  });
 }

@@ -1,8 +1,8 @@
 // /api/backtests: try a test case on past traces in the background, and read, cancel and delete such backtests.
 
-import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
+import type { Account } from "../../model/account.ts";
 import { ifThen } from "../../model/if-then.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
@@ -93,7 +93,7 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
     },
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
-      const { document } = await chosen(db, parser, request, agentId, request.body);
+      const { document } = await chosen(db, parser, requireAccount(request), agentId, request.body);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const wanted = { agentId, document, count: request.body.traces };
@@ -124,7 +124,7 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
       const { traces, judge: judged, testId = null } = request.body;
-      const tried = await chosen(db, parser, request, agentId, request.body);
+      const tried = await chosen(db, parser, requireAccount(request), agentId, request.body);
       const latest = await listLatestLive(db, agentId, traces);
       if (latest.length === 0) {
         throw new Refusal("CONFLICT", {
@@ -226,13 +226,13 @@ function registerEnds(app: App, { db }: Deps, loop: BacktestLoop): void {
 async function chosen(
   db: Database,
   parser: TestParser,
-  request: FastifyRequest,
+  account: Account,
   agentId: string,
   { test, testId }: Tried,
 ): Promise<{ document: TestCaseDocument; version: number | null; draftedFrom: string[] }> {
   const refuse = (path: string, message: string) =>
     new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
-  const draft = test === undefined ? undefined : await parser.draft(request, test);
+  const draft = test === undefined ? undefined : await parser.draft(account, test);
   const saved = testId === undefined ? undefined : await findTestCase(db, testId);
   if (testId !== undefined && saved?.agentId !== agentId) {
     throw refuse("testId", "This agent has no test case with this id.");

@@ -3,13 +3,14 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
+import type { Account } from "../../model/account.ts";
 import type { Permits } from "../../threads/fair-semaphore.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { routesOf, untilClosed } from "../route.ts";
 import { Flag, Id } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import {
   DraftedAssertion,
   DryRun,
@@ -32,8 +33,6 @@ const dryRunsPerMinute = 60;
 const readsOfAccountMax = 3;
 const readsPerMinute = 120;
 
-const params = z.object({ id: z.string() });
-
 type EditorDeps = Deps & { editor: Editor };
 
 export function registerEditor(app: App, deps: EditorDeps): void {
@@ -44,6 +43,7 @@ export function registerEditor(app: App, deps: EditorDeps): void {
 }
 
 function registerTrials(app: App, deps: EditorDeps, places: Permits): void {
+  const route = routesOf(app, "tests");
   const { db, machine, editor } = deps;
   const trials = limitTrials(
     { db, machine },
@@ -57,106 +57,86 @@ function registerTrials(app: App, deps: EditorDeps, places: Permits): void {
   );
   const parser = testParserOf(app, deps);
 
-  app.post(
-    "/api/agents/:id/tests/dry-run",
-    {
-      config: { waits: true },
-      bodyLimit: testBytesMax,
-      schema: {
-        tags: ["tests"],
-        summary: "Evaluate a past trace with a draft test case; stores nothing",
-        params,
-        querystring: z.object({
-          routing: Flag.optional().describe("Whether to match the scenario, too."),
-        }),
-        body: z.object({
-          test: testCaseBody,
-          traceId: z.string(),
-          routing: z.boolean().optional().describe("As in the query."),
-        }),
-        response: { 200: DryRun },
-      },
-    },
-    async (request, reply) => {
-      const { test, traceId, routing } = request.body;
+  route("POST /api/agents/:id/tests/dry-run", {
+    access: "session",
+    waits: true,
+    bytesMax: testBytesMax,
+    summary: "Evaluate a past trace with a draft test case; stores nothing",
+    query: z.object({
+      routing: Flag.optional().describe("Whether to match the scenario, too."),
+    }),
+    body: z.object({
+      test: testCaseBody,
+      traceId: z.string(),
+      routing: z.boolean().optional().describe("As in the query."),
+    }),
+    answer: DryRun,
+    handler: async ({ id, query, body, account, reply }) => {
+      const { test, traceId, routing } = body;
       const input = {
-        agentId: request.params.id.toLowerCase(),
+        agentId: id,
         traceId,
-        document: await parser.draft(request, test),
-        routing: routing ?? request.query.routing ?? false,
+        document: await parser.draft(account, test),
+        routing: routing ?? query.routing ?? false,
       };
       return found(
-        await trials(requireAccount(request).id, () =>
-          withPlace(places, reply, signal => editor.dryRun(input, signal)),
+        await trials(account.id, () =>
+          withPlace(places, { account, reply }, signal => editor.dryRun(input, signal)),
         ),
       );
     },
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/tests/try-scenario",
-    {
-      config: { waits: true },
-      schema: {
-        tags: ["tests"],
-        summary: "Match the latest inputs against a scenario, or estimate the cost",
-        params,
-        body: z.object({
-          scenario: z.string().max(20_000).regex(/\S/, "Must not be blank."),
-          count: z.int().min(1).max(50).default(50).describe("How many of the latest live traces to read."),
-          estimate: z.boolean().describe("True: the judge is not called, and the figures are estimates."),
-        }),
-        response: { 200: ScenarioTrial },
-      },
-    },
-    async (request, reply) => {
-      const input = { agentId: request.params.id.toLowerCase(), ...request.body };
-      return trials(requireAccount(request).id, () =>
-        withPlace(places, reply, signal => editor.tryScenario(input, signal)),
+  route("POST /api/agents/:id/tests/try-scenario", {
+    access: "session",
+    waits: true,
+    summary: "Match the latest inputs against a scenario, or estimate the cost",
+    body: z.object({
+      scenario: z.string().max(20_000).regex(/\S/, "Must not be blank."),
+      count: z.int().min(1).max(50).default(50).describe("How many of the latest live traces to read."),
+      estimate: z.boolean().describe("True: the judge is not called, and the figures are estimates."),
+    }),
+    answer: ScenarioTrial,
+    handler: async ({ id, body, account, reply }) => {
+      const input = { agentId: id, ...body };
+      return trials(account.id, () =>
+        withPlace(places, { account, reply }, signal => editor.tryScenario(input, signal)),
       );
     },
-  );
+  });
 }
 
 function registerLookUps(app: App, { editor }: EditorDeps, places: Permits): void {
-  app.post(
-    "/api/agents/:id/tests/rests-on",
-    {
-      schema: {
-        tags: ["tests"],
-        summary: "List what the judge found that criteria rest on; makes no call",
-        params,
-        body: z.object({ criteria: z.array(z.string().max(10_000)).max(600) }),
-        response: { 200: KnownClasses },
-      },
-    },
-    async ({ params: { id }, body: { criteria } }, reply) => ({
-      items: await withPlace(places, reply, signal =>
-        editor.knownClasses({ agentId: id.toLowerCase(), criteria }, signal),
+  const route = routesOf(app, "tests");
+  route("POST /api/agents/:id/tests/rests-on", {
+    access: "session",
+    summary: "List what the judge found that criteria rest on; makes no call",
+    body: z.object({ criteria: z.array(z.string().max(10_000)).max(600) }),
+    answer: KnownClasses,
+    handler: async ({ id, body: { criteria }, account, reply }) => ({
+      items: await withPlace(places, { account, reply }, signal =>
+        editor.knownClasses({ agentId: id, criteria }, signal),
       ),
     }),
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/tests/trace-inputs",
-    {
-      schema: {
-        tags: ["tests"],
-        summary: "Read the whole user inputs of traces, to use them as inputs of a test",
-        params,
-        body: z.object({ traceIds: z.array(Id).min(1).max(100) }),
-        response: { 200: TraceInputs },
-      },
+  route("POST /api/agents/:id/tests/trace-inputs", {
+    access: "session",
+    summary: "Read the whole user inputs of traces, to use them as inputs of a test",
+    body: z.object({ traceIds: z.array(Id).min(1).max(100) }),
+    answer: TraceInputs,
+    handler: async ({ id, body: { traceIds }, account, reply }) => {
+      const request = { agentId: id, traceIds: [...new Set(traceIds)] };
+      return {
+        items: await withPlace(places, { account, reply }, signal => editor.traceInputs(request, signal)),
+      };
     },
-    async ({ params: { id }, body: { traceIds } }, reply) => {
-      const request = { agentId: id.toLowerCase(), traceIds: [...new Set(traceIds)] };
-      return { items: await withPlace(places, reply, signal => editor.traceInputs(request, signal)) };
-    },
-  );
+  });
 }
 
 /** Also completions: both read whole traces. */
 function registerDrafts(app: App, { db, machine, editor }: EditorDeps, places: Permits): void {
+  const route = routesOf(app, "traces");
   const reads = limitTrials(
     { db, machine },
     {
@@ -168,86 +148,64 @@ function registerDrafts(app: App, { db, machine, editor }: EditorDeps, places: P
     },
   );
 
-  app.get(
-    "/api/agents/:id/vocabulary",
-    {
-      schema: {
-        tags: ["tests"],
-        summary: "List span, tool, attribute and argument names of the agent's latest traces",
-        params,
-        response: { 200: Vocabulary },
-      },
-    },
-    async (request, reply) => {
-      const agentId = request.params.id.toLowerCase();
-      return reads(requireAccount(request).id, () =>
-        withPlace(places, reply, signal => editor.vocabulary({ agentId }, signal)),
+  routesOf(app, "tests")("GET /api/agents/:id/vocabulary", {
+    access: "tokens",
+    summary: "List span, tool, attribute and argument names of the agent's latest traces",
+    answer: Vocabulary,
+    handler: async ({ id: agentId, account, reply }) => {
+      return reads(account.id, () =>
+        withPlace(places, { account, reply }, signal => editor.vocabulary({ agentId }, signal)),
       );
     },
-  );
+  });
 
-  app.post(
-    "/api/traces/:id/draft-test",
-    {
-      schema: {
-        tags: ["traces"],
-        summary: "Draft a test case that passes on a trace; saves nothing",
-        params,
-        response: { 200: TestDocument },
-      },
-    },
-    async (request, reply) =>
+  route("POST /api/traces/:id/draft-test", {
+    access: "session",
+    summary: "Draft a test case that passes on a trace; saves nothing",
+    answer: TestDocument,
+    handler: async ({ id, account, reply }) =>
       found(
-        await reads(requireAccount(request).id, () =>
-          withPlace(places, reply, signal => editor.draftTest({ traceId: request.params.id }, signal)),
+        await reads(account.id, () =>
+          withPlace(places, { account, reply }, signal => editor.draftTest({ traceId: id }, signal)),
         ),
       ),
-  );
+  });
 
-  app.post(
-    "/api/traces/:id/draft-assertion",
-    {
-      schema: {
-        tags: ["traces"],
-        summary: "Draft an assertion for one value of a trace; saves nothing",
-        params,
-        body: z.object({
-          spanId: z.string(),
-          attribute: z.string().nullable().describe("Null for the span itself."),
-          path: z
-            .array(z.union([z.string(), z.number().int().min(0)]))
-            .max(50)
-            .default([])
-            .describe("Keys and positions inside the attribute's value, from the outside in."),
-        }),
-        response: { 200: DraftedAssertion },
-      },
-    },
-    async (request, reply) => {
-      const input = { traceId: request.params.id, ...request.body };
+  route("POST /api/traces/:id/draft-assertion", {
+    access: "session",
+    summary: "Draft an assertion for one value of a trace; saves nothing",
+    body: z.object({
+      spanId: z.string(),
+      attribute: z.string().nullable().describe("Null for the span itself."),
+      path: z
+        .array(z.union([z.string(), z.number().int().min(0)]))
+        .max(50)
+        .default([])
+        .describe("Keys and positions inside the attribute's value, from the outside in."),
+    }),
+    answer: DraftedAssertion,
+    handler: async ({ id, body, account, reply }) => {
+      const input = { traceId: id, ...body };
       return found(
-        await reads(requireAccount(request).id, () =>
-          withPlace(places, reply, signal => editor.draftAssertion(input, signal)),
+        await reads(account.id, () =>
+          withPlace(places, { account, reply }, signal => editor.draftAssertion(input, signal)),
         ),
       );
     },
-  );
+  });
 }
 
 /** Runs `work` with a place of the account; its signal aborts when the client disconnects. */
 async function withPlace<T>(
   places: Permits,
-  reply: FastifyReply,
+  { account, reply }: { account: Account; reply: FastifyReply },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
-  // The client may have disconnected while its session was looked up.
-  if (reply.raw.destroyed) gone.abort();
-  const holders = holdersOfAccount(requireAccount(reply.request));
-  const release = await takePlace(places, { holders, what: "editor requests", waitMs, signal: gone.signal });
+  const signal = untilClosed(reply);
+  const holders = holdersOfAccount(account);
+  const release = await takePlace(places, { holders, what: "editor requests", waitMs, signal });
   try {
-    return await work(gone.signal);
+    return await work(signal);
   } finally {
     release();
   }

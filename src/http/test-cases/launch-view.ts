@@ -1,20 +1,15 @@
 // Maps stored launches and manual runs to API responses.
-import type { RunTurn, Launch as StoredLaunch } from "../../model/run/launch.ts";
+import type { RunTurn } from "../../model/run/launch.ts";
 import type { ReasonFields } from "../../model/run/reason-text.ts";
 import type { Result } from "../../model/run/run.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { ComparedRun } from "../../store/runs/launched-runs.ts";
 import { runDetailView, runView } from "../traces/view.ts";
-import type { Launch, LaunchedRun, ManualRun } from "./launch-schemas.ts";
+import type { LaunchedRun, ManualRun } from "./launch-schemas.ts";
 
 /** With the turns so far. */
 export function manualRunView(run: ComparedRun, turns: RunTurn[]): ManualRun {
   return { ...runDetailView(run), ...comparedView(run), turns };
-}
-
-export function launchView(launch: StoredLaunch): Launch {
-  const { createdAt, finishedAt, ...rest } = launch;
-  return { ...rest, createdAt: createdAt.toISOString(), finishedAt: finishedAt?.toISOString() ?? null };
 }
 
 export function launchedRunView(run: ComparedRun): LaunchedRun {

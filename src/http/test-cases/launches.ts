@@ -26,11 +26,12 @@ import {
 import { listRunnable } from "../../store/test-cases.ts";
 import { type App, type Deps, quotasOf } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
 import { requireVerified } from "../signed-in.ts";
 import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
 import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
-import { launchedRunView, launchView } from "./launch-view.ts";
+import { launchedRunView } from "./launch-view.ts";
 
 export type LaunchesDeps = Deps & {
   events: Pick<EventPublisher, "publish">;
@@ -56,9 +57,6 @@ const NewLaunch = z
   })
   .nullish();
 
-const tags = ["launches"];
-const params = z.object({ id: z.string() });
-
 export function registerLaunches(app: App, deps: LaunchesDeps): void {
   registerStart(app, deps);
   registerReads(app, deps);
@@ -67,24 +65,18 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
 }
 
 function registerStart(app: App, deps: LaunchesDeps): void {
+  const route = routesOf(app, "launches");
   const { db, events, requireCallable } = deps;
 
-  app.post(
-    "/api/agents/:id/launches",
-    {
-      config: { tokens: true },
-      schema: {
-        tags,
-        summary: "Run the given test cases, or all Active ones",
-        params,
-        body: NewLaunch,
-        response: { 201: Launch },
-      },
-    },
-    async (request, reply) => {
-      const agentId = request.params.id.toLowerCase();
-      const { testIds, repeats, source } = request.body ?? {};
-      const account = requireVerified(request, "Tests can be run");
+  route("POST /api/agents/:id/launches", {
+    access: "tokens",
+    summary: "Run the given test cases, or all Active ones",
+    body: NewLaunch,
+    status: 201,
+    answer: Launch,
+    handler: async ({ id: agentId, body, account, request }) => {
+      const { testIds, repeats, source } = body ?? {};
+      requireVerified(account, "Tests can be run");
       const tests = chooseTests(await listRunnable(db, agentId), { testIds, repeats });
       await requireCallable(agentId);
       await requireRoom(db, agentId);
@@ -99,149 +91,102 @@ function registerStart(app: App, deps: LaunchesDeps): void {
       });
       events.publish({ type: "launch", agentId, launchId: launch.id, runId: null });
       deps.onLaunch();
-      return reply.code(201).send(launchView(launch));
+      return launch;
     },
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/launches/estimate",
-    {
-      schema: {
-        tags,
-        summary: "What a launch would send, without starting it",
-        params,
-        body: NewLaunch,
-        response: { 200: LaunchEstimate },
-      },
-    },
-    async ({ params, body }) => {
+  route("POST /api/agents/:id/launches/estimate", {
+    access: "session",
+    summary: "What a launch would send, without starting it",
+    body: NewLaunch,
+    answer: LaunchEstimate,
+    handler: async ({ id, body }) => {
       const { testIds, repeats } = body ?? {};
-      const tests = chooseTests(await listRunnable(db, params.id.toLowerCase()), { testIds, repeats });
+      const tests = chooseTests(await listRunnable(db, id), { testIds, repeats });
       return estimateOf(tests, repeats);
     },
-  );
+  });
 }
 
 function registerReads(app: App, { db }: LaunchesDeps): void {
-  app.get(
-    "/api/agents/:id/launches",
-    {
-      schema: {
-        tags,
-        summary: "List launches, newest first",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(Launch) },
-      },
-    },
-    async ({ params, query }) => {
-      const { items, nextCursor } = pageOf(await listLaunches(db, params.id, listingOf(query)), query);
-      return { items: items.map(launchView), nextCursor };
-    },
-  );
+  const route = routesOf(app, "launches");
+  route("GET /api/agents/:id/launches", {
+    access: "tokens",
+    summary: "List launches, newest first",
+    query: PageQuery,
+    answer: pageSchema(Launch),
+    handler: async ({ id, query }) => pageOf(await listLaunches(db, id, listingOf(query)), query),
+  });
 
-  app.get(
-    "/api/launches/:id",
-    {
-      schema: {
-        tags,
-        summary: "Get a launch with its first runs, compared with the previous runs",
-        params,
-        querystring: z.object({
-          limit: queryNumber(z.number().int().min(0).max(detailRunsMax))
-            .prefault(detailRunsMax)
-            .describe("How many runs to answer; 0 for none."),
-        }),
-        response: { 200: LaunchDetail },
-      },
-    },
-    async ({ params: { id }, query: { limit } }) => detailOf(db, id, limit),
-  );
+  route("GET /api/launches/:id", {
+    access: "tokens",
+    summary: "Get a launch with its first runs, compared with the previous runs",
+    query: z.object({
+      limit: queryNumber(z.number().int().min(0).max(detailRunsMax))
+        .prefault(detailRunsMax)
+        .describe("How many runs to answer; 0 for none."),
+    }),
+    answer: LaunchDetail,
+    handler: async ({ id, query: { limit } }) => detailOf(db, id, limit),
+  });
 
-  app.get(
-    "/api/launches/:id/runs",
-    {
-      schema: {
-        tags,
-        summary: "List the runs of a launch by test, input and repeat",
-        params,
-        querystring: PageQuery.extend({
-          testId: Id.optional().describe("Only runs of this test."),
-          row: queryNumber(z.number().int().min(1).max(1_000))
-            .optional()
-            .describe("Only runs of this input."),
-          result: z.enum(runResults).optional().describe("Only runs with this result."),
-        }),
-        response: { 200: pageSchema(LaunchedRun) },
-      },
-    },
-    async ({ params: { id }, query: { cursor, limit, ...filter } }) => {
+  route("GET /api/launches/:id/runs", {
+    access: "tokens",
+    summary: "List the runs of a launch by test, input and repeat",
+    query: PageQuery.extend({
+      testId: Id.optional().describe("Only runs of this test."),
+      row: queryNumber(z.number().int().min(1).max(1_000)).optional().describe("Only runs of this input."),
+      result: z.enum(runResults).optional().describe("Only runs with this result."),
+    }),
+    answer: pageSchema(LaunchedRun),
+    handler: async ({ id, query: { cursor, limit, ...filter } }) => {
       const runs = await listRunsOfLaunch(db, id, { after: cursor, rowsMax: limit + 1, ...filter });
       return pageOf(runs.map(launchedRunView), { limit });
     },
-  );
+  });
 }
 
 function registerComparison(app: App, { db }: LaunchesDeps): void {
-  app.get(
-    "/api/launches/:id/compare",
-    {
-      schema: {
-        tags,
-        summary: "Compare a launch with another one of the same agent, by test and input",
-        params,
-        querystring: PageQuery.extend({
-          with: Id.describe("The other launch, as a rule an earlier one: changes are from that to this."),
-          testId: Id.optional().describe("Only items of this test."),
-          change: z.enum(launchChanges).optional().describe("Only items with this change."),
-          changed: Flag.optional().describe("Only items whose change is not `same`."),
-        }),
-        response: { 200: LaunchComparison },
-      },
-    },
-    async ({ params: { id }, query: { cursor, limit, with: before, ...filter } }) => {
+  const route = routesOf(app, "launches");
+  route("GET /api/launches/:id/compare", {
+    access: "tokens",
+    summary: "Compare a launch with another one of the same agent, by test and input",
+    query: PageQuery.extend({
+      with: Id.describe("The other launch, as a rule an earlier one: changes are from that to this."),
+      testId: Id.optional().describe("Only items of this test."),
+      change: z.enum(launchChanges).optional().describe("Only items with this change."),
+      changed: Flag.optional().describe("Only items whose change is not `same`."),
+    }),
+    answer: LaunchComparison,
+    handler: async ({ id, query: { cursor, limit, with: before, ...filter } }) => {
       const launch = found(await findLaunch(db, id));
       const other = await findLaunch(db, before);
       if (other?.agentId !== launch.agentId) throw new Refusal("NOT_FOUND");
       const rowsMax = limit + 1;
       const compared = await compareLaunches(db, { before, launchId: id, after: cursor, rowsMax, ...filter });
-      const launches = { launch: launchView(launch), with: launchView(other) };
-      return { ...launches, ...compared, ...pageOf(compared.items, { limit }) };
+      return { launch, with: other, ...compared, ...pageOf(compared.items, { limit }) };
     },
-  );
+  });
 }
 
 function registerCancel(app: App, { db, events }: LaunchesDeps): void {
-  app.post(
-    "/api/launches/:id/cancel",
-    {
-      config: { tokens: true },
-      schema: {
-        tags,
-        summary: "Cancel a launch; no effect once it has finished",
-        params,
-        response: { 200: LaunchDetail },
-      },
-    },
-    async ({ params: { id } }) => {
+  const route = routesOf(app, "launches");
+  route("POST /api/launches/:id/cancel", {
+    access: "tokens",
+    summary: "Cancel a launch; no effect once it has finished",
+    answer: LaunchDetail,
+    handler: async ({ id }) => {
       await cancelLaunch(db, id);
       const launch = await detailOf(db, id);
       events.publish({ type: "launch", agentId: launch.agentId, launchId: launch.id, runId: null });
       return launch;
     },
-  );
+  });
 
-  app.delete(
-    "/api/launches/:id",
-    {
-      schema: {
-        tags,
-        summary: "Delete a finished launch with its runs and their traces",
-        params,
-        response: { 204: z.undefined() },
-      },
-    },
-    async ({ params: { id } }, reply) => {
+  route("DELETE /api/launches/:id", {
+    access: "session",
+    summary: "Delete a finished launch with its runs and their traces",
+    handler: async ({ id }) => {
       const { agentId, state } = found(await findLaunch(db, id));
       if (state === "queued" || state === "running") {
         throw new Refusal("CONFLICT", { message: "This run has not finished.", hint: "Cancel it first." });
@@ -249,12 +194,15 @@ function registerCancel(app: App, { db, events }: LaunchesDeps): void {
       await deleteLaunch(db, id);
       // Lists of launches and of traces have changed.
       events.publish({ type: "refresh", agentId });
-      return reply.code(204).send();
     },
-  );
+  });
 }
 
-async function detailOf(db: Database, id: string, limit = detailRunsMax): Promise<LaunchDetail> {
+async function detailOf(
+  db: Database,
+  id: string,
+  limit = detailRunsMax,
+): Promise<z.input<typeof LaunchDetail>> {
   const launch = found(await findLaunch(db, id));
   const [tests, previousId, waiting, tracesChanged, runs] = await Promise.all([
     listTestsOfLaunch(db, id),
@@ -264,5 +212,5 @@ async function detailOf(db: Database, id: string, limit = detailRunsMax): Promis
     limit === 0 ? [] : listRunsOfLaunch(db, id, { rowsMax: limit + 1 }),
   ]);
   const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
-  return { ...launchView(launch), tests, previousId, waiting, tracesChanged, runs: items, nextCursor };
+  return { ...launch, tests, previousId, waiting, tracesChanged, runs: items, nextCursor };
 }

@@ -1,6 +1,6 @@
 // Parses test cases of requests: those with patterns or schemas on a thread, and at a rate per account if they take long to check.
 
-import type { FastifyRequest } from "fastify";
+import type { Account } from "../../model/account.ts";
 import { isWithin } from "../../model/path.ts";
 import type { RedactionRules } from "../../model/redaction.ts";
 import type { Issue } from "../../model/refusal.ts";
@@ -17,22 +17,21 @@ import {
 import { checkingOf } from "../checking.ts";
 import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireAccount } from "../signed-in.ts";
 
 export type Validated = { document: TestCaseDocument; warnings: Issue[] };
 
 export type TestParser = {
   /** All throw VALIDATION_ERROR, and RATE_LIMITED for costly tests. */
-  test(request: FastifyRequest, input: unknown): Promise<TestCaseDocument>;
-  draft(request: FastifyRequest, input: unknown): Promise<TestCaseDocument>;
+  test(account: Account, input: unknown): Promise<TestCaseDocument>;
+  draft(account: Account, input: unknown): Promise<TestCaseDocument>;
   /** As `test`, with the warnings about it in a project of this privacy. */
-  validated(request: FastifyRequest, input: unknown, privacy: RedactionRules): Promise<Validated>;
+  validated(account: Account, input: unknown, privacy: RedactionRules): Promise<Validated>;
   /**
    * The function that applies the patch to a test. Costly assertions of the patch are checked here, so that the function,
    * which runs in a transaction, does not: `current` is asked for the document that they are checked with.
    */
   change(
-    request: FastifyRequest,
+    account: Account,
     patch: unknown,
     current: () => Promise<TestCaseDocument>,
   ): Promise<(current: TestCaseDocument) => TestCaseDocument>;
@@ -61,22 +60,22 @@ function openParser(app: App, deps: Pick<Deps, "db" | "machine">): TestParser {
     perMinuteMax: costlyPerMinute,
     what: "tests with costly patterns or schemas",
   });
-  const inTurn = <T>(request: FastifyRequest, input: unknown, checked: (accountId: string) => Promise<T>) => {
-    const { id } = requireAccount(request);
+  const inTurn = <T>(account: Account, input: unknown, checked: (accountId: string) => Promise<T>) => {
+    const { id } = account;
     return isCostly(input) ? trials(id, () => checked(id)) : checked(id);
   };
-  const onThread = (request: FastifyRequest, name: "test" | "draft", input: unknown) =>
-    inTurn(request, input, id => check<TestCaseDocument>(name, id, input));
+  const onThread = (account: Account, name: "test" | "draft", input: unknown) =>
+    inTurn(account, input, id => check<TestCaseDocument>(name, id, input));
   return {
-    test: async (request, input) =>
-      isCompiled(input) ? onThread(request, "test", input) : parseTestCase(input),
-    draft: async (request, input) =>
-      isCompiled(input) ? onThread(request, "draft", input) : parseDraft(input),
-    validated: (request, input, privacy) =>
-      inTurn(request, input, id => check<Validated>("validate", id, { input, privacy })),
-    async change(request, patch, current) {
+    test: async (account, input) =>
+      isCompiled(input) ? onThread(account, "test", input) : parseTestCase(input),
+    draft: async (account, input) =>
+      isCompiled(input) ? onThread(account, "draft", input) : parseDraft(input),
+    validated: (account, input, privacy) =>
+      inTurn(account, input, id => check<Validated>("validate", id, { input, privacy })),
+    async change(account, patch, current) {
       if (!isCompiled(patch)) return document => mergeTestCase(document, patch);
-      await onThread(request, "test", { ...documentOf(await current()), ...(patch as object) });
+      await onThread(account, "test", { ...documentOf(await current()), ...(patch as object) });
       return document => mergeTestCase(document, patch, true);
     },
   };

@@ -16,6 +16,7 @@ import {
 } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { type TestParser, testParserOf } from "./parse.ts";
 import { ListedTest, Status, testBytesMax, ValidatedTest } from "./schemas.ts";
@@ -66,9 +67,6 @@ const change = {
 const Replacement = z.unknown().meta({ ...change, required: ["name"], ...ready });
 const DocumentChange = z.unknown().meta(change);
 
-const tags = ["tests"];
-const params = z.object({ id: z.string() });
-
 export function registerTestCases(app: App, deps: Deps): void {
   const parser = testParserOf(app, deps);
   registerTestsOfAgent(app, deps, parser);
@@ -76,136 +74,95 @@ export function registerTestCases(app: App, deps: Deps): void {
 }
 
 function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void {
-  app.get(
-    "/api/agents/:id/tests",
-    {
-      schema: {
-        tags,
-        summary: "List test cases",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(ListedTest) },
-      },
-    },
-    async ({ params, query }) => {
-      const { tests, scannedTo } = await listTestCases(db, params.id, listingOf(query));
+  const route = routesOf(app, "tests");
+  route("GET /api/agents/:id/tests", {
+    access: "tokens",
+    summary: "List test cases",
+    query: PageQuery,
+    answer: pageSchema(ListedTest),
+    handler: async ({ id, query }) => {
+      const { tests, scannedTo } = await listTestCases(db, id, listingOf(query));
       return pageOf(tests.map(testView), query, scannedTo);
     },
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/tests",
-    {
-      config: { creates: "tests" },
-      bodyLimit: testBytesMax,
-      schema: {
-        tags,
-        summary: "Create a test case",
-        params,
-        body: savedBody,
-        response: { 201: ListedTest },
-      },
-    },
-    async (request, reply) =>
-      reply
-        .code(201)
-        .send(
-          testView(await insertTestCase(db, request.params.id, await parser.test(request, request.body))),
-        ),
-  );
+  route("POST /api/agents/:id/tests", {
+    access: "session",
+    creates: "tests",
+    bytesMax: testBytesMax,
+    summary: "Create a test case",
+    body: savedBody,
+    status: 201,
+    answer: ListedTest,
+    handler: async ({ id, body, account }) =>
+      testView(await insertTestCase(db, id, await parser.test(account, body))),
+  });
 
-  app.post(
-    "/api/agents/:id/tests/validate",
-    {
-      bodyLimit: testBytesMax,
-      schema: {
-        tags,
-        summary: "Validate a test case without saving it",
-        params,
-        body: savedBody,
-        response: { 200: ValidatedTest },
-      },
-    },
-    async request => {
-      const privacy = found(await findPrivacyOfAgent(db, request.params.id));
-      const { document, warnings } = await parser.validated(request, request.body, privacy);
+  route("POST /api/agents/:id/tests/validate", {
+    access: "session",
+    bytesMax: testBytesMax,
+    summary: "Validate a test case without saving it",
+    body: savedBody,
+    answer: ValidatedTest,
+    handler: async ({ id, body, account }) => {
+      const privacy = found(await findPrivacyOfAgent(db, id));
+      const { document, warnings } = await parser.validated(account, body, privacy);
       return { valid: true as const, document, eligibility: whyNotEligible(document), warnings };
     },
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/tests/status",
-    {
-      schema: {
-        tags,
-        summary: "Activate or disable several test cases, all or none; answers them without their inputs",
-        params,
-        body: z.object({ testIds: z.array(Id).min(1).max(1000), status: Status }),
-        response: { 200: z.object({ items: z.array(ListedTest) }) },
-      },
-    },
-    async ({ params, body: { testIds, status } }) => {
+  route("POST /api/agents/:id/tests/status", {
+    access: "session",
+    summary: "Activate or disable several test cases, all or none; answers them without their inputs",
+    body: z.object({ testIds: z.array(Id).min(1).max(1000), status: Status }),
+    answer: z.object({ items: z.array(ListedTest) }),
+    handler: async ({ id, body: { testIds, status } }) => {
       const change = (current: Document) => mergeTestCase(current, { status });
-      return { items: (await updateTestCases(db, params.id, testIds, change)).map(testView) };
+      return { items: (await updateTestCases(db, id, testIds, change)).map(testView) };
     },
-  );
+  });
 }
 
 function registerSingleTests(app: App, { db }: Deps, parser: TestParser): void {
-  app.get(
-    "/api/tests/:id",
-    { schema: { tags, summary: "Get a test case", params, response: { 200: ListedTest } } },
-    async request => testView(found(await findTestCase(db, request.params.id))),
-  );
+  const route = routesOf(app, "tests");
+  route("GET /api/tests/:id", {
+    access: "tokens",
+    summary: "Get a test case",
+    answer: ListedTest,
+    handler: async ({ id }) => testView(found(await findTestCase(db, id))),
+  });
 
-  app.put(
-    "/api/tests/:id",
-    {
-      bodyLimit: testBytesMax,
-      schema: {
-        tags,
-        summary: "Replace a test case",
-        params,
-        body: Replacement,
-        response: { 200: ListedTest },
-      },
+  route("PUT /api/tests/:id", {
+    access: "session",
+    bytesMax: testBytesMax,
+    summary: "Replace a test case",
+    body: Replacement,
+    answer: ListedTest,
+    handler: async ({ id, body, account }) => {
+      const document = await parser.test(account, withoutAdded(body, id));
+      return testView(found(await updateTestCase(db, id, () => document)));
     },
-    async request => {
-      const { params, body } = request;
-      const document = await parser.test(request, withoutAdded(body, params.id));
-      return testView(found(await updateTestCase(db, params.id, () => document)));
-    },
-  );
+  });
 
-  app.patch(
-    "/api/tests/:id",
-    {
-      bodyLimit: testBytesMax,
-      schema: {
-        tags,
-        summary: "Update a test case",
-        params,
-        body: DocumentChange,
-        response: { 200: ListedTest },
-      },
-    },
-    async request => {
-      const { params, body } = request;
-      const change = await parser.change(request, withoutAdded(body, params.id), async () =>
-        found(await findTestCase(db, params.id)),
+  route("PATCH /api/tests/:id", {
+    access: "session",
+    bytesMax: testBytesMax,
+    summary: "Update a test case",
+    body: DocumentChange,
+    answer: ListedTest,
+    handler: async ({ id, body, account }) => {
+      const change = await parser.change(account, withoutAdded(body, id), async () =>
+        found(await findTestCase(db, id)),
       );
-      return testView(found(await updateTestCase(db, params.id, change)));
+      return testView(found(await updateTestCase(db, id, change)));
     },
-  );
+  });
 
-  app.delete(
-    "/api/tests/:id",
-    { schema: { tags, summary: "Delete a test case", params, response: { 204: z.undefined() } } },
-    async (request, reply) => {
-      await deleteTestCase(db, request.params.id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/tests/:id", {
+    access: "session",
+    summary: "Delete a test case",
+    handler: ({ id }) => deleteTestCase(db, id),
+  });
 }
 
 function testView(test: Stored): ListedTest {

@@ -18,6 +18,7 @@ import { findTraceSizes } from "../../store/traces/read.ts";
 import type { TraceParts, TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Id, queryNumber, searchText } from "../schemas.ts";
 import { conversationView, turnPartView } from "./conversation-view.ts";
 import { ConversationPage, ConversationTurns, TurnOfTrace } from "./conversations-schemas.ts";
@@ -38,41 +39,28 @@ const Query = z.object({
 });
 
 export function registerConversations(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
-  const tags = ["conversations"];
-  const params = z.object({ id: z.string() });
+  const route = routesOf(app, "conversations");
 
-  app.get(
-    "/api/agents/:id/conversations",
-    {
-      schema: {
-        tags,
-        summary: "List an agent's conversations, by the arrival of their last turns, newest first",
-        params,
-        querystring: PageQuery.extend({ kind: z.enum(["live", "test_run"]).optional() }),
-        response: { 200: ConversationPage },
-      },
-    },
-    async ({ params: { id: agentId }, query }) => {
+  route("GET /api/agents/:id/conversations", {
+    access: "tokens",
+    summary: "List an agent's conversations, by the arrival of their last turns, newest first",
+    query: PageQuery.extend({ kind: z.enum(["live", "test_run"]).optional() }),
+    answer: ConversationPage,
+    handler: async ({ id: agentId, query }) => {
       await reader.refresh(agentId);
       const { rows, reach } = await listConversations(db, agentId, query.kind, listingOf(query));
       const page = pageOf(rows, query, reach);
       const items = page.items.map(row => conversationView(agentId, row, listedTracesMax));
       return { ...page, items };
     },
-  );
+  });
 
-  app.get(
-    "/api/agents/:id/conversation",
-    {
-      schema: {
-        tags,
-        summary: "Get a conversation: its traces as turns, in the order in which they began",
-        params,
-        querystring: Query,
-        response: { 200: ConversationTurns },
-      },
-    },
-    async ({ params: { id: agentId }, query }) => {
+  route("GET /api/agents/:id/conversation", {
+    access: "tokens",
+    summary: "Get a conversation: its traces as turns, in the order in which they began",
+    query: Query,
+    answer: ConversationTurns,
+    handler: async ({ id: agentId, query }) => {
       await reader.refresh(agentId);
       const conversation = { agentId, conversationId: boundedId(query.conversationId) };
       const at = await turnsFrom(db, conversation, query);
@@ -83,19 +71,13 @@ export function registerConversations(app: App, { db, reader }: Deps & { reader:
         ...(await turnViews(db, reader, conversation, page)),
       };
     },
-  );
+  });
 
-  app.get(
-    "/api/traces/:id/turn",
-    {
-      schema: {
-        tags,
-        summary: "Get the place of a trace in its conversation",
-        params,
-        response: { 200: TurnOfTrace },
-      },
-    },
-    async ({ params: { id } }) => {
+  route("GET /api/traces/:id/turn", {
+    access: "tokens",
+    summary: "Get the place of a trace in its conversation",
+    answer: TurnOfTrace,
+    handler: async ({ id }) => {
       const turn = await findTurn(db, id);
       if (!turn) return { turn: null };
       const { agentId, conversationId, previousTraceId, nextTraceId } = turn;
@@ -106,7 +88,7 @@ export function registerConversations(app: App, { db, reader }: Deps & { reader:
       const { traces } = conversationView(agentId, found(all.get(conversationId)), turnsCountedMax);
       return { turn: { conversationId, number: numberAfter(before), traces, previousTraceId, nextTraceId } };
     },
-  );
+  });
 }
 
 type Conversation = { agentId: string; conversationId: string };

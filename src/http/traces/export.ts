@@ -12,8 +12,8 @@ import type { TraceParts } from "../../trace-reader.ts";
 import { byteOrderMark, type Cell, csvLine } from "../../wire/csv.ts";
 import type { App, Deps } from "../deps.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
+import { routesOf } from "../route.ts";
 import { Id } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { takenWithin } from "../taken-within.ts";
 import { viewsOf } from "./list.ts";
 import { wholeBytesMax, wholeJson } from "./parts.ts";
@@ -35,31 +35,23 @@ const ToExport = z.object({
 });
 
 export function registerTraceExport(app: App, { db, machine, reader }: Deps & { reader: TraceParts }): void {
+  const route = routesOf(app, "traces");
   const places = sharedPlacesOfAccounts({ machine, name: "exports", count: exportsMax });
 
-  app.post(
-    "/api/agents/:id/traces/export",
-    {
-      schema: {
-        tags: ["traces"],
-        summary: "Export traces as JSON lines or CSV, newest first",
-        params: z.object({ id: z.string() }),
-        body: ToExport,
-        response: {
-          200: {
-            description: "A file. The header `x-trace-count` has the number of traces found.",
-            content: {
-              "application/jsonl": { schema: z.unknown().meta({ type: "string" }) },
-              "text/csv": { schema: z.unknown().meta({ type: "string" }) },
-            },
-          },
-        },
+  route("POST /api/agents/:id/traces/export", {
+    access: "session",
+    summary: "Export traces as JSON lines or CSV, newest first",
+    body: ToExport,
+    answer: {
+      description: "A file. The header `x-trace-count` has the number of traces found.",
+      content: {
+        "application/jsonl": { schema: z.unknown().meta({ type: "string" }) },
+        "text/csv": { schema: z.unknown().meta({ type: "string" }) },
       },
     },
-    async (request, reply) => {
-      const { id: agentId } = request.params;
-      const { traceIds, format } = request.body;
-      const holders = holdersOfAccount(requireAccount(request));
+    handler: async ({ id: agentId, body, account, reply }) => {
+      const { traceIds, format } = body;
+      const holders = holdersOfAccount(account);
       releaseOnClose(reply, await takePlace(places, { holders, what: "exports", waitMs }));
       const rows = await findTraces(db, agentId, traceIds);
       const traces = await viewsOf(db, rows);
@@ -68,9 +60,9 @@ export function registerTraceExport(app: App, { db, machine, reader }: Deps & { 
       reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/jsonl; charset=utf-8");
       const lines =
         format === "csv" ? csvOf(traces) : linesOf({ db, reader }, rows, await listForAgent(db, agentId));
-      return reply.send(Readable.from(takenWithin(takenWithinMs, lines, () => reply.raw.destroy()))) as never;
+      return reply.send(Readable.from(takenWithin(takenWithinMs, lines, () => reply.raw.destroy())));
     },
-  );
+  });
 }
 
 /** One trace is in memory at a time. Traces deleted since are left out. */

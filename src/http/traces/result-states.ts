@@ -6,40 +6,30 @@ import { resultStates } from "../../model/run/run.ts";
 import type { Database } from "../../store/db.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
-import { listResultStates, type ResultStateRow, saveResultState } from "../../store/traces/result-states.ts";
+import { listResultStates, saveResultState } from "../../store/traces/result-states.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { Id, Note } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { ResultStateView } from "./schemas.ts";
 
 export function registerResultStates(app: App, { db }: Deps): void {
-  const schema = { tags: ["traces"], params: z.object({ id: z.string() }) };
+  const route = routesOf(app, "traces");
 
-  app.get(
-    "/api/traces/:id/result-states",
-    {
-      schema: {
-        ...schema,
-        summary: "List where the failed results of a trace stand; those without a state are open",
-        response: { 200: z.object({ items: z.array(ResultStateView) }) },
-      },
-    },
-    async ({ params: { id } }) => ({ items: (await listResultStates(db, id)).map(viewOf) }),
-  );
+  route("GET /api/traces/:id/result-states", {
+    access: "tokens",
+    summary: "List where the failed results of a trace stand; those without a state are open",
+    answer: z.object({ items: z.array(ResultStateView) }),
+    handler: async ({ id }) => ({ items: await listResultStates(db, id) }),
+  });
 
-  app.put(
-    "/api/traces/:id/result-states",
-    {
-      schema: {
-        ...schema,
-        summary: "Set a failed result of a trace to open, known or resolved, with a note",
-        body: z.object({ testId: Id, state: z.enum(resultStates), note: Note.default("") }),
-        response: { 200: ResultStateView },
-      },
-    },
-    async request => {
-      const { testId, ...change } = request.body;
-      const run = await latestRun(db, request.params.id);
+  route("PUT /api/traces/:id/result-states", {
+    access: "session",
+    summary: "Set a failed result of a trace to open, known or resolved, with a note",
+    body: z.object({ testId: Id, state: z.enum(resultStates), note: Note.default("") }),
+    answer: ResultStateView,
+    handler: async ({ id, body, account }) => {
+      const { testId, ...change } = body;
+      const run = await latestRun(db, id);
       const hasFailed = run?.results.some(one => one.testId === testId && one.outcome === "failed");
       if (!run || !hasFailed) {
         throw new Refusal("CONFLICT", {
@@ -48,12 +38,12 @@ export function registerResultStates(app: App, { db }: Deps): void {
       }
       const saved = await saveResultState(db, {
         ...{ agentId: run.agentId, traceId: run.traceId, testId, ...change },
-        updatedBy: requireAccount(request).id,
+        updatedBy: account.id,
       });
       if (!saved) throw new Refusal("NOT_FOUND", { hint: "The test or the trace was deleted." });
-      return viewOf(saved);
+      return saved;
     },
-  );
+  });
 }
 
 /** The completed run whose verdict is the trace's. A turn of a longer manual run has none of its own. */
@@ -62,8 +52,4 @@ async function latestRun(db: Database, traceId: string) {
   const run = runs.find(({ state }) => state === "completed");
   if (run?.traceId == null || run.traceId !== traceId.toLowerCase()) return undefined;
   return { ...run, traceId: run.traceId, results: decodeDetail(run.detail).results };
-}
-
-function viewOf({ updatedAt, ...row }: ResultStateRow): ResultStateView {
-  return { ...row, updatedAt: updatedAt.toISOString() };
 }

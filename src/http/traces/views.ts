@@ -1,43 +1,30 @@
 // /api/agents/:id/trace-views: saved views of an agent's list of traces.
-import { z } from "zod";
 import { deleteView, listViews, saveView, viewsMax } from "../../store/traces/views.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { SavedView, SavedViews, ViewToSave } from "./view-schemas.ts";
 
 export function registerTraceViews(app: App, { db }: Deps): void {
-  const schema = { tags: ["traces"], params: z.object({ id: z.string() }) };
+  const route = routesOf(app, "traces");
 
-  app.get(
-    "/api/agents/:id/trace-views",
-    {
-      schema: {
-        ...schema,
-        summary: "List the saved views of the list of traces, by name",
-        response: { 200: SavedViews },
-      },
-    },
-    async ({ params: { id } }) => ({ items: await listViews(db, id) }),
-  );
+  route("GET /api/agents/:id/trace-views", {
+    access: "tokens",
+    summary: "List the saved views of the list of traces, by name",
+    answer: SavedViews,
+    handler: async ({ id }) => ({ items: await listViews(db, id) }),
+  });
 
-  app.post(
-    "/api/agents/:id/trace-views",
-    {
-      schema: {
-        ...schema,
-        summary: `Save a view, or change the filters of the one with this name; an agent has at most ${viewsMax}`,
-        body: ViewToSave,
-        response: { 200: SavedView },
-      },
-    },
-    async ({ params: { id: agentId }, body }) => saveView(db, { agentId, ...body }),
-  );
+  route("POST /api/agents/:id/trace-views", {
+    access: "session",
+    summary: `Save a view, or change the filters of the one with this name; an agent has at most ${viewsMax}`,
+    body: ViewToSave,
+    answer: SavedView,
+    handler: async ({ id: agentId, body }) => saveView(db, { agentId, ...body }),
+  });
 
-  app.delete(
-    "/api/trace-views/:id",
-    { schema: { ...schema, summary: "Delete a saved view", response: { 204: z.undefined() } } },
-    async ({ params: { id } }, reply) => {
-      await deleteView(db, id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/trace-views/:id", {
+    access: "session",
+    summary: "Delete a saved view",
+    handler: ({ id }) => deleteView(db, id),
+  });
 }

@@ -1,19 +1,19 @@
 // Personal access tokens: only a hash is stored; the API authenticates by it, the account lists, creates and revokes.
-import type { TokenScope } from "../../model/access-token.ts";
+import { maskAccessToken, type TokenScope } from "../../model/access-token.ts";
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
 
-/** Times are ISO 8601; a token whose `expiresAt` is null never expires. */
+/** A token whose `expiresAt` is null never expires. */
 export type AccessToken = {
   id: string;
   name: string;
   scope: TokenScope;
-  lastFour: string;
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-  createdAt: string;
+  masked: string;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
   status: "active" | "expired";
 };
 
@@ -23,11 +23,12 @@ export async function listAccessTokens(
   accountId: string,
   listing: Listing,
 ): Promise<AccessToken[]> {
-  const { rows } = await db.pool.query<Row>(
-    `select ${columns} from access_tokens where account_id = $1 and id < $2 order by id desc limit $3`,
+  const { rows } = await db.pool.query<AccessToken>(
+    `select ${columns}, case when expires_at <= now() then 'expired' else 'active' end as status
+      from access_tokens where account_id = $1 and id < $2 order by id desc limit $3`,
     [accountId, listing.before, listing.rowsMax],
   );
-  return rows.map(toToken);
+  return rows;
 }
 
 export type NewAccessToken = {
@@ -41,14 +42,13 @@ export type NewAccessToken = {
 
 export async function insertAccessToken(db: Database, token: NewAccessToken): Promise<AccessToken> {
   // Without a comparison with the time, which Citus returns of no insert.
-  const { rows } = await db.pool.query<Omit<Row, "expired">>(
+  const { rows } = await db.pool.query<AccessToken>(
     `insert into access_tokens (id, account_id, name, scope, hash, last_four, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7)
-     returning ${stored}`,
+     returning ${columns}, 'active' as status`,
     [newId(), token.accountId, token.name, token.scope, token.hash, token.lastFour, token.expiresAt],
   );
-  const expired = token.expiresAt !== null && token.expiresAt.getTime() <= Date.now();
-  return toToken({ ...rows[0]!, expired });
+  return rows[0]!;
 }
 
 /** Revokes the token: once this returns, no lookup finds it. */
@@ -99,29 +99,5 @@ export async function admitAccessToken(
   return { account, scope };
 }
 
-const stored = "id, name, scope, last_four, expires_at, last_used_at, created_at";
-const columns = `${stored}, expires_at <= now() as expired`;
-
-type Row = {
-  id: string;
-  name: string;
-  scope: TokenScope;
-  last_four: string;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  created_at: Date;
-  expired: boolean | null;
-};
-
-function toToken(row: Row): AccessToken {
-  return {
-    id: row.id,
-    name: row.name,
-    scope: row.scope,
-    lastFour: row.last_four,
-    expiresAt: row.expires_at?.toISOString() ?? null,
-    lastUsedAt: row.last_used_at?.toISOString() ?? null,
-    createdAt: row.created_at.toISOString(),
-    status: row.expired ? "expired" : "active",
-  };
-}
+const columns = `id, name, scope, '${maskAccessToken("")}' || last_four as masked, expires_at as "expiresAt",
+  last_used_at as "lastUsedAt", created_at as "createdAt"`;

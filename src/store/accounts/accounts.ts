@@ -71,7 +71,7 @@ export async function endSessions(db: Database, accountId: string): Promise<void
 }
 
 /** `resendAllowedAt` is null when an email may be sent now. */
-export type VerificationState = { email: string; verified: boolean; resendAllowedAt: string | null };
+export type VerificationState = { email: string; verified: boolean; resendAllowedAt: Date | null };
 
 /** Throws if the account does not exist. */
 export async function getVerification(db: Database, accountId: string): Promise<VerificationState> {
@@ -83,7 +83,7 @@ export async function getVerification(db: Database, accountId: string): Promise<
     [accountId],
   );
   const { email, verified, allowedAt } = rows[0]!;
-  return { email, verified, resendAllowedAt: verified ? null : (allowedAt?.toISOString() ?? null) };
+  return { email, verified, resendAllowedAt: verified ? null : allowedAt };
 }
 
 /**

@@ -1,5 +1,5 @@
 // API keys: only a hash is stored; ingestion authenticates by it, the dashboard lists, creates and revokes.
-import type { AdmittedKey, KeyAccess } from "../../model/key.ts";
+import { type AdmittedKey, type KeyAccess, maskKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { insertion } from "../bound.ts";
 import { type Database, transaction } from "../db.ts";
@@ -10,17 +10,17 @@ import { lockReferences, referenceQuery, referenceTransaction } from "../scale/r
 import type { Vault } from "../secrets/vault.ts";
 import { type StoringRow, storingColumn, storingRulesOf } from "./privacy.ts";
 
-/** Times are ISO 8601; a key whose `expiresAt` is null never expires. */
+/** A key whose `expiresAt` is null never expires. */
 export type Key = {
   id: string;
-  lastFour: string;
+  masked: string;
   name: string;
   access: KeyAccess;
   /** Granular access: those of its agents that still exist. */
   agentIds: string[];
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-  createdAt: string;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
   /** The account that created it; null if that was not recorded or the account was deleted. */
   createdBy: { id: string; name: string } | null;
   /** Null: no limit. */
@@ -30,16 +30,16 @@ export type Key = {
 
 /** The keys of a project, expired ones included, newest first. */
 export async function listKeys(db: Database, projectId: string, listing: Listing): Promise<Key[]> {
-  const { rows } = await db.pool.query<KeyRow>(
+  const { rows } = await db.pool.query<Key>(
     `${selectKey} where k.project_id = $1 and k.id < $2 order by k.id desc limit $3`,
     [projectId, listing.before, listing.rowsMax],
   );
-  return rows.map(toKey);
+  return rows;
 }
 
 export async function findKey(db: Database, id: string): Promise<Key | undefined> {
-  const { rows } = await db.pool.query<KeyRow>(`${selectKey} where k.id = $1`, [id]);
-  return rows[0] && toKey(rows[0]);
+  const { rows } = await db.pool.query<Key>(`${selectKey} where k.id = $1`, [id]);
+  return rows[0];
 }
 
 export type NewKey = {
@@ -86,8 +86,8 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
       id,
       [...known],
     ]);
-    const inserted = await client.query<KeyRow>(`${selectKey} where k.id = $1`, [id]);
-    return toKey(inserted.rows[0]!);
+    const inserted = await client.query<Key>(`${selectKey} where k.id = $1`, [id]);
+    return inserted.rows[0]!;
   });
 }
 
@@ -200,39 +200,9 @@ async function touchOnAllNodes(db: Database, ids: string[]): Promise<void> {
   });
 }
 
-const selectKey = `select k.id, k.name, k.last_four, k.access, k.expires_at, k.last_used_at, k.created_at,
-    k.requests_per_minute,
-    k.expires_at <= now() as expired, m.id as maker_id, m.name as maker_name,
-    array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as agent_ids
+const selectKey = `select k.id, k.name, '${maskKey("")}' || k.last_four as masked, k.access, k.expires_at as "expiresAt",
+    k.last_used_at as "lastUsedAt", k.created_at as "createdAt", k.requests_per_minute as "requestsPerMinute",
+    case when k.expires_at <= now() then 'expired' else 'active' end as status,
+    case when m.id is not null then json_build_object('id', m.id, 'name', m.name) end as "createdBy",
+    array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds"
   from keys k left join accounts m on m.id = k.created_by`;
-
-type KeyRow = {
-  id: string;
-  name: string;
-  last_four: string;
-  access: KeyAccess;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  created_at: Date;
-  requests_per_minute: number | null;
-  expired: boolean | null;
-  maker_id: string | null;
-  maker_name: string | null;
-  agent_ids: string[];
-};
-
-function toKey(row: KeyRow): Key {
-  return {
-    id: row.id,
-    lastFour: row.last_four,
-    name: row.name,
-    access: row.access,
-    agentIds: row.agent_ids,
-    expiresAt: row.expires_at?.toISOString() ?? null,
-    lastUsedAt: row.last_used_at?.toISOString() ?? null,
-    createdAt: row.created_at.toISOString(),
-    requestsPerMinute: row.requests_per_minute,
-    createdBy: row.maker_id === null ? null : { id: row.maker_id, name: row.maker_name! },
-    status: row.expired ? "expired" : "active",
-  };
-}

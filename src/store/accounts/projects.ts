@@ -1,12 +1,16 @@
 // Projects, including the first one of every account.
 
-import { firstProjectName, type Project } from "../../model/project.ts";
+import { firstProjectName } from "../../model/project.ts";
 import type { Database } from "../db.ts";
 import { deleteTracesOf } from "../delete-traces.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
 import { referenceQuery } from "../scale/references.ts";
+
+export type Project = { id: string; name: string; createdAt: Date };
+
+const columns = `id, name, created_at as "createdAt"`;
 
 /**
  * Creates the first project of an account, once. Atomic and repeatable: called at sign-up and again whenever projects
@@ -35,32 +39,32 @@ export async function createFirstProject(
 
 /** The account's projects, newest first. */
 export async function listProjects(db: Database, accountId: string, listing: Listing): Promise<Project[]> {
-  const { rows } = await db.pool.query<ProjectRow>(
+  const { rows } = await db.pool.query<Project>(
     `select ${columns} from projects where account_id = $1 and id < $2 order by id desc limit $3`,
     [accountId, listing.before, listing.rowsMax],
   );
-  return rows.map(toProject);
+  return rows;
 }
 
 export async function findProject(db: Database, id: string): Promise<Project | undefined> {
-  const { rows } = await db.pool.query<ProjectRow>(`select ${columns} from projects where id = $1`, [id]);
-  return rows[0] && toProject(rows[0]);
+  const { rows } = await db.pool.query<Project>(`select ${columns} from projects where id = $1`, [id]);
+  return rows[0];
 }
 
 export async function insertProject(db: Database, accountId: string, name: string): Promise<Project> {
-  const { rows } = await referenceQuery<ProjectRow>(db, {
+  const { rows } = await referenceQuery<Project>(db, {
     text: `insert into projects (id, account_id, name) values ($1, $2, $3) returning ${columns}`,
     values: [newId(), accountId, name],
   });
-  return toProject(rows[0]!);
+  return rows[0]!;
 }
 
 export async function renameProject(db: Database, id: string, name: string): Promise<Project | undefined> {
-  const { rows } = await referenceQuery<ProjectRow>(db, {
+  const { rows } = await referenceQuery<Project>(db, {
     text: `update projects set name = $2 where id = $1 returning ${columns}`,
     values: [id, name],
   });
-  return rows[0] && toProject(rows[0]);
+  return rows[0];
 }
 
 /** Requests per minute of all its keys together; null: no limit. Undefined if there is no such project. */
@@ -91,12 +95,4 @@ export async function deleteProject(db: Database, id: string): Promise<void> {
   );
   await referenceQuery(db, { text: "delete from projects where id = $1", values: [id] });
   await cachesExpired();
-}
-
-const columns = "id, name, created_at";
-
-type ProjectRow = { id: string; name: string; created_at: Date };
-
-function toProject(row: ProjectRow): Project {
-  return { id: row.id, name: row.name, createdAt: row.created_at.toISOString() };
 }

@@ -1,7 +1,7 @@
 // General settings of a project: name, ID, retention, rate limit and deletion.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import type { Project } from "../../../src/model/project.ts";
+import type { Project } from "../../../src/http/projects/schemas.ts";
 import { DeleteSection } from "../../forms/DeleteSection.tsx";
 import { ProjectForm } from "../../forms/ProjectForm.tsx";
 import { deleteProject } from "../../mutations/projects.ts";

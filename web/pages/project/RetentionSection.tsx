@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Retention } from "../../../src/http/projects/retention-schemas.ts";
-import type { Project } from "../../../src/model/project.ts";
+import type { Project } from "../../../src/http/projects/schemas.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { numberDrafting } from "../../forms/draft.ts";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
