@@ -1,4 +1,4 @@
-// The built-in rules: recall and precision on the labeled set, and what prose and recorded exports take; with `hostile`, texts
+// The built-in rules: recall and precision on labeled texts, and what prose and recorded exports take; with `hostile`, texts
 // that were made to be slow. With --verbose, each mistake is printed.
 
 import { globSync, readFileSync } from "node:fs";
@@ -11,49 +11,26 @@ import { openRedactor } from "../../src/redaction.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import type { Figures, Given, Parts } from "../benchmark.ts";
 import { hostile, nearlyOwnRules, proseOf } from "./hostile.ts";
-import { type Mistake, ratesOf, scoresOf, totalOf } from "./score.ts";
-import { type Labeled, labeledSet } from "./set.ts";
+import { labeledTexts, ratesOf, scoresOf } from "./score.ts";
 
 const builtIn: RedactionRules = { builtIn: ["*"], rules: [], pseudonyms: [] };
 
 export async function open({ args, isCompared }: Given): Promise<Parts> {
   if (args.includes("hostile")) return hostileParts(isCompared ? 250_000 : 1_000_000);
-  const set = labeledSet();
-  const isVerbose = args.includes("--verbose");
-  return [
-    async () => ({
-      ...rates(
-        "tuned on",
-        set.filter(one => !one.isHeldOut),
-        isVerbose,
-      ),
-      ...rates(
-        "held out",
-        set.filter(one => one.isHeldOut),
-        isVerbose,
-      ),
-    }),
-    async () => speeds(),
-  ];
+  return [async () => rates(args.includes("--verbose")), async () => speeds()];
 }
 
-function rates(half: string, some: readonly Labeled[], isVerbose: boolean): Figures {
-  const scores = scoresOf(some);
+function rates(isVerbose: boolean): Figures {
+  const { byRule, mistakes } = scoresOf(labeledTexts());
   const figures: Figures = {};
-  for (const [rule, score] of [...scores.byRule, ["all", totalOf(scores)] as const]) {
+  for (const [rule, score] of byRule) {
     const { recall, precision } = ratesOf(score);
-    figures[`${half}, ${rule}: recall %`] = recall * 100;
-    figures[`${half}, ${rule}: precision %`] = precision * 100;
+    figures[`${rule}: recall %`] = recall * 100;
+    figures[`${rule}: precision %`] = precision * 100;
+    figures[`${rule}: in clear`] = score.inClear;
   }
-  if (isVerbose) for (const title of ["missed", "wrong"] as const) list(title, scores[title]);
+  if (isVerbose) for (const { kind, rule, value, text } of mistakes) console.log(`  ${kind} [${rule}] ${value}: ${JSON.stringify(text)}`);
   return figures;
-}
-
-function list(title: string, mistakes: readonly Mistake[]): void {
-  for (const { one, stored, rule } of mistakes) {
-    const texts = `${JSON.stringify(one.text)} -> ${JSON.stringify(stored)}`;
-    console.log(`  ${title} [${rule}] ${one.language}, ${one.kind}: ${texts}`);
-  }
 }
 
 function speeds(): Figures {

@@ -1,252 +1,361 @@
-// Finds payment cards, US social security numbers and phone numbers in groups of digits.
+// Tells what digits with separators between are: a payment card, a US social security number, a phone number, or neither.
+import { hasCheckDigit, hasIssuer, isEan13 } from "./check-digits.ts";
+import { type Finding, isSaidAfter, type Scan, saidBefore } from "./context.ts";
 
-import type { BuiltInRule } from "../model/redaction.ts";
-import { isCard, isEan13 } from "./cards.ts";
-import { isDigit, isLatin, isLatinOrDigit, isLineEscape } from "./characters.ts";
-import { DigitGroups } from "./digit-groups.ts";
-import type { Found } from "./found.ts";
-import { saysCard, saysSsn, WordsBefore } from "./number-words.ts";
-import { formBase, formOf, mayBeLikely, phoneForm } from "./phones.ts";
-import type { Ranks } from "./ranks.ts";
-import { codeAt, type Text } from "./units.ts";
+export const digits = "0-9\uff10-\uff19\u0660-\u0669\u06f0-\u06f9\u0966-\u096f";
+/** Blanks, and the hyphens, points, slashes and brackets of phone numbers. */
+export const separators = " \u00a0\u202f\u2009.\\-/()（）\u2010-\u2015\u2212\uff0d";
 
-type NumberKind = Extract<BuiltInRule, "card" | "phone" | "ssn">;
+/** Seven digits and more, but none in the middle of digits with points between. */
+export const numberPattern = new RegExp(
+  `(?<![${digits}]|[${digits}]\\.)(?:[+＋] ?)?[(（]?[+＋]?(?!(?:[0-9]{1,3}\\.){5})[${digits}](?:[${separators}]{0,3}[+＋]?[${digits}]){6,23}`,
+  "y",
+);
 
-const phoneGroupsMax = 7;
-const [phoneDigitsMin, phoneDigitsMax] = [7, 18];
-const cardGroupsMax = 6;
+/** Of the separators between two groups. */
+type Gap = {
+  text: string;
+  isCard: boolean;
+  isSsn: boolean;
+  isPhone: boolean;
+  /** A phone number may begin after it, or end before it. */
+  hasBlank: boolean;
+  mayFollow: boolean;
+  hasPlus: boolean;
+  opened: number;
+  closed: number;
+};
 
-/** What was found before, as far as words before a number depend on it. */
-type Last = { end: number; isPhone: boolean };
+const gaps = new Map<string, Gap>();
+/** By the code of a single character of ASCII. */
+const single: (Gap | undefined)[] = new Array(128).fill(undefined);
 
-/** The numbers of one text, asked for by increasing positions. */
-export class NumberSearch {
-  readonly #text: Text;
-  readonly #groups = new DigitGroups();
-  readonly #words: WordsBefore;
-  readonly #ranks: Ranks;
-  #found: Found[] = [];
-  readonly #last: Last = { end: 0, isPhone: false };
-
-  /** `ranks`: of the rules that are active. */
-  constructor(text: Text, ranks: Ranks) {
-    this.#text = text;
-    this.#words = new WordsBefore(text);
-    this.#ranks = ranks;
+function gapOf(text: string, start: number, end: number): Gap {
+  const code = text.charCodeAt(start);
+  if (end === start + 1 && code < 128) return (single[code] ??= gapOfText(text[start]!));
+  const own = text.slice(start, end);
+  let gap = gaps.get(own);
+  if (!gap) {
+    gap = gapOfText(own);
+    if (gaps.size < 1_000) gaps.set(own, gap);
   }
+  return gap;
+}
 
-  /** Adds what begins with the digit or in the groups after it; returns where to look on. */
-  at(first: number, found: Found[]): number {
-    const groups = this.#groups;
-    groups.read(this.#text, first);
-    const { count } = groups;
-    const end = groups.end[count - 1]!;
-    if (count === 1 && groups.size[0]! < 7) return end;
-    if (this.#isUuid()) return end;
-    this.#words.forget();
-    this.#found = found;
-    for (let from = 0; from < count; ) {
-      const to = this.#mayBegin(from) ? this.#from(from) : from;
-      from = to === from ? from + 1 : to;
+function gapOfText(text: string): Gap {
+  return {
+    text,
+    isCard: /^(?:[ \u00a0\u202f.\u2010-\u2015-]| - )$/.test(text),
+    isSsn: /^[ \u00a0\u2010-\u2013-]$/.test(text),
+    isPhone:
+      /^(?:[)）]?[ \u00a0\u202f\u2009]?[-./\u2010-\u2015\u2212\uff0d]?[ \u00a0\u202f\u2009]?|[ \u00a0]?[(（]|[)）][ \u00a0]?)$/.test(text),
+    hasBlank: /[ \u00a0]/.test(text),
+    mayFollow: /^[ \u00a0(+/-]/.test(text),
+    hasPlus: /[+＋]/.test(text),
+    opened: text.match(/[(（]/g)?.length ?? 0,
+    closed: text.match(/[)）]/g)?.length ?? 0,
+  };
+}
+
+const noGap = gapOfText("");
+const zeros = [0xff10, 0x660, 0x6f0, 0x966];
+
+function digitOf(code: number): number {
+  if (code < 0x660) return code >= 48 && code <= 57 ? code - 48 : -1;
+  for (const zero of zeros) if (code >= zero && code <= zero + 9) return code - zero;
+  return -1;
+}
+
+function isDigit(code: number): boolean {
+  return digitOf(code) !== -1;
+}
+
+const digitsMax = 24;
+
+/** The groups of the digits that are looked at. One object is used again and again, because texts may have millions. */
+class Groups {
+  text = "";
+  count = 0;
+  /** Of each group, in the text. */
+  readonly start = new Int32Array(digitsMax + 1);
+  readonly end = new Int32Array(digitsMax + 1);
+  /** Where its digits begin in `digits`; also of the end. */
+  readonly from = new Int32Array(digitsMax + 1);
+  readonly digits = new Uint8Array(digitsMax + 1);
+  /** Before each. */
+  readonly gap: Gap[] = new Array(digitsMax + 1).fill(noGap);
+
+  read(text: string, from: number, to: number): void {
+    this.text = text;
+    let [count, used] = [0, 0];
+    for (let at = from; at < to; count++) {
+      const before = at;
+      while (!isDigit(text.charCodeAt(at))) at++;
+      this.gap[count] = at === before ? noGap : gapOf(text, before, at);
+      this.start[count] = at;
+      this.from[count] = used;
+      for (let digit = digitOf(text.charCodeAt(at)); digit !== -1 && at < to; digit = digitOf(text.charCodeAt(++at)))
+        this.digits[used++] = digit;
+      this.end[count] = at;
     }
-    return end;
+    this.from[count] = used;
+    // Nothing is found in a group that goes on.
+    this.count = isDigit(text.charCodeAt(to)) ? count - 1 : count;
   }
 
-  /** The position after the groups that are something, or `from`. */
-  #from(from: number): number {
-    const { start, end, size, count } = this.#groups;
-    const card = this.#ranks.card !== -1 ? this.#endOfCard(from) : from;
-    if (card > from) {
-      this.#add("card", start[from]!, end[card - 1]!);
-      return card;
-    }
-    if (this.#ranks.ssn !== -1 && this.#isSsn(from)) {
-      const to = size[from] === 9 ? from + 1 : from + 3;
-      this.#add("ssn", start[from]!, end[to - 1]!);
-      return to;
-    }
-    if (this.#ranks.phone === -1 || (count - from === 1 && size[from]! < phoneDigitsMin)) return from;
-    const to = this.#endOfPhone(from);
-    if (to > from) this.#add("phone", this.#startOfPhone(from), endWithExtension(this.#text, end[to - 1]!));
-    return to;
+  size(group: number): number {
+    return this.from[group + 1]! - this.from[group]!;
   }
 
-  #add(kind: NumberKind, start: number, end: number): void {
-    const rule = this.#ranks[kind];
-    if (rule !== -1) this.#found.push({ start, end, rule });
+  /** How many digits there are from one group to another, that one excluded. */
+  digitCount(first: number, end: number): number {
+    return this.from[end]! - this.from[first]!;
   }
 
-  #lastFound(): Last {
-    const last = this.#found.at(-1);
-    this.#last.end = last?.end ?? 0;
-    this.#last.isPhone = last !== undefined && last.rule === this.#ranks.phone;
-    return this.#last;
+  digit(group: number, at = 0): number {
+    return this.digits[this.from[group]! + at]!;
   }
 
-  /** The digits at the end of a UUID, whatever is before them. */
-  #isUuid(): boolean {
-    const { count, size } = this.#groups;
-    return count >= 2 && count <= 5 && size[count - 1]! >= 12 && size[count - 2] === 4;
+  all(first: number, end: number): string {
+    let all = "";
+    for (let at = this.from[first]!; at < this.from[end]!; at++) all += this.digits[at]!;
+    return all;
   }
 
-  #mayBegin(from: number): boolean {
-    const text = this.#text;
-    const { start, before } = this.#groups;
-    if (from > 0) return before[from]!.mayPrecede;
-    const lead = before[0]!.text;
-    const at = start[0]! - lead.length;
-    const previous = codeAt(text, at - 1);
-    if (at === 0) return true;
-    if (previous === 95 || isDigit(previous)) return false;
-    if (isLatin(previous)) return codeAt(text, at - 2) === 92 && isLineEscape(previous);
-    if (previous === 36 || previous === 0x20ac || previous === 0xa3 || previous === 37) return false;
-    // Attached to a name or a number: 550e8400-e29b, v-12, 0.5
-    const isMark = previous === 45 || previous === 46 || previous === 47 || previous === 44;
-    if (!isMark) return true;
-    const earlier = codeAt(text, at - 2);
-    if (previous === 46 || previous === 47) return !isDigit(earlier) && (lead !== "" || previous === 46);
-    return !isLatinOrDigit(earlier);
-  }
-
-  #mayEnd(to: number): boolean {
-    const text = this.#text;
-    const { count, before } = this.#groups;
-    if (to < count) return before[to]!.mayFollow;
-    const end = this.#groups.end[to - 1]!;
-    const next = codeAt(text, end);
-    if (next === 0) return true;
-    if (next === 95 || next === 64 || next === 37 || next === 0x20ac) return false;
-    if (isLatin(next)) return (next | 32) === 120 && /^x ?\d{1,5}\b/i.test(text.slice(end, end + 8));
-    const after = codeAt(text, end + 1);
-    if (next === 58 || next === 44) return !isDigit(after);
-    return !(next === 45 || next === 46) || !isLatinOrDigit(after) || (next === 46 && isLatin(after));
-  }
-
-  #endOfCard(from: number): number {
-    const groups = this.#groups;
-    if (groups.size[from]! < 4) return from;
-    const most = Math.min(groups.count, from + cardGroupsMax);
-    for (let at = from; at < most; at++) {
-      if (at > from && !groups.before[at]!.isCard) break;
-      const count = groups.digitCount(from, at + 1);
-      if (count > 19) break;
-      if (count < 13) continue;
-      const first = groups.from[from]!;
-      const { digits } = groups;
-      if (at > from && !cardForms.has(formOf(groups, from, at + 1))) continue;
-      if (!isCard(digits, first, count) || !this.#mayEnd(at + 1)) continue;
-      if (isEan13(digits, first, count) && !saysCard(this.#text, groups.start[from]!, this.#lastFound().end))
-        continue;
-      return at + 1;
-    }
-    return from;
-  }
-
-  #isSsn(from: number): boolean {
-    const text = this.#text;
-    const { size, start, count, before, digits, from: offsets } = this.#groups;
-    const isWhole = size[from] === 9;
-    if (!isWhole && !(count - from >= 3 && size[from] === 3 && size[from + 1] === 2 && size[from + 2] === 4))
-      return false;
-    if (!isSsnRange(digits, offsets[from]!)) return false;
-    const since = this.#lastFound().end;
-    if (isWhole) return this.#mayEnd(from + 1) && saysSsn(text, start[from]!, since);
-    const gap = before[from + 1]!;
-    if (gap !== before[from + 2] || !this.#mayEnd(from + 3)) return false;
-    if (!gap.isHyphen && gap.text !== " ") return false;
-    return saysSsn(text, start[from]!, since) || (gap.isHyphen && this.#saidAt(start[from]!) === 0);
-  }
-
-  /** The longest that is a phone number. */
-  #endOfPhone(from: number): number {
-    const groups = this.#groups;
-    const { size, before, digits } = groups;
-    const isPlus = before[from]!.hasPlus;
-    // Deep in a list of numbers, only what looks like the beginning of one.
-    if (from > 2 && size[from]! < 3 && digits[groups.from[from]!] !== 0 && before[from]!.text === " ")
-      return from;
-    let to = from;
-    let count = 0;
+  /** The sizes of the groups as the digits of a number: 334. */
+  form(first: number, end: number): number {
     let form = 0;
-    const most = Math.min(groups.count, from + phoneGroupsMax);
-    while (to < most && count + size[to]! <= phoneDigitsMax) {
-      if (to > from && before[to]!.hasPlus) break;
-      form = form * formBase + size[to]!;
-      count += size[to++]!;
-    }
-    if (count < phoneDigitsMin) return from;
-    let said: -1 | 0 | 1 = 0;
-    if (!isPlus) {
-      said = this.#saidAt(groups.start[from]! - before[from]!.text.length);
-      if (said === -1) return from;
-    }
-    const isAny = isPlus || said === 1;
-    while (to > from && count >= phoneDigitsMin) {
-      if ((isAny || mayBeLikely(groups, from, form)) && this.#isPhone(from, to, said === 1)) return to;
-      count -= size[--to]!;
-      form = (form / formBase) | 0;
-    }
-    return from;
+    for (let at = first; at < end; at++) form = form * 10 + this.size(at);
+    return form;
   }
 
-  #isPhone(from: number, to: number, isSaid: boolean): boolean {
-    const form = phoneForm(this.#groups, from, to, isSaid);
-    if (form === null || !this.#mayEnd(to) || isMoney(this.#text, this.#groups.end[to - 1]!)) return false;
-    return form !== "possible" || isSaid;
-  }
-
-  #saidAt(start: number): -1 | 0 | 1 {
-    const { end, isPhone } = this.#lastFound();
-    return this.#words.at(start, end, isPhone);
-  }
-
-  #startOfPhone(from: number): number {
-    return this.#groups.start[from]! - this.#groups.before[from]!.leadLength;
+  /** Whether one of several groups is in brackets. */
+  isClosed(first: number, end: number): boolean {
+    for (let at = first + 1; at < end; at++) if (this.gap[at]!.closed > 0) return true;
+    return false;
   }
 }
 
-/** Not 000, 666 or 900 and above, not 00, not 0000. */
-function isSsnRange(digits: Uint8Array, at: number): boolean {
-  const area = digits[at]! * 100 + digits[at + 1]! * 10 + digits[at + 2]!;
-  if (area === 0 || area === 666 || area >= 900) return false;
-  if (digits[at + 3]! + digits[at + 4]! === 0) return false;
-  return digits[at + 5]! + digits[at + 6]! + digits[at + 7]! + digits[at + 8]! > 0;
+const groups = new Groups();
+
+/** How many groups of a run are tried as the beginning of a phone number. */
+const triesMax = 3;
+const [cardMin, cardMax] = [13, 19];
+
+/** What is in a run of digits; if nothing, where to look on. */
+export function numberIn(scan: Scan, from: number, to: number): Finding | number {
+  groups.read(scan.text, from, to);
+  const { count } = groups;
+  const isLong = groups.digitCount(0, count) > digitsMax - 2;
+  for (let first = 0; first < count; first++) {
+    const mayBeCard = groups.size(first) >= 4;
+    // Of a long list, a card may begin here that ends beyond it.
+    if (isLong && first > 0 && mayBeCard && groups.digitCount(first, count) < cardMax) return groups.start[first]!;
+    const found = (mayBeCard ? cardIn(scan, first) : null) ?? ssnIn(scan, first) ?? (first < triesMax ? phoneIn(scan, first) : null);
+    if (found) return found;
+  }
+  // An address after a number.
+  const dotted = dottedPattern.exec(scan.text.slice(from + 1, to));
+  return dotted ? from + 1 + dotted.index : to;
 }
 
-/** How many digits the groups of a card have, packed as `formOf` does. */
-const cardForms: ReadonlySet<number> = new Set(
-  (
-    "4-4-4-1 4-4-4-2 4-4-4-3 4-4-4-4 4-4-4-4-1 4-4-4-4-2 4-4-4-4-3 4-6-4 4-6-5 4-4-5 8-8 4-12 6-10 6-11 6-12 6-13 " +
-    "4-4-8 4-5-6"
-  )
-    .split(" ")
-    .map(form => form.split("-").reduce((sum, size) => sum * formBase + Number(size), 0)),
-);
+const dottedPattern = /(?<!\d|\.)\d{1,3}\.\d{1,3}\.\d{1,3}\./;
 
-const money =
-  /^\s?(?:€|\$|£|¥|zł|руб|₽|元|円|원|%|(?:EUR|USD|GBP|CHF|PLN|km|kg|MB|KB|GB|ms|bytes|tokens)(?!\p{L}))/u;
-const moneyBegins: ReadonlySet<number> = new Set(
-  Array.from("€$£¥EUGCPzр₽元円원%kMKmbt", char => char.charCodeAt(0)),
-);
-
-function isMoney(text: Text, end: number): boolean {
-  const next = codeAt(text, end);
-  const isBlank = next <= 32 || next === 0xa0 || next === 0x202f || next === 0x2009;
-  if (!moneyBegins.has(isBlank ? codeAt(text, end + 1) : next)) return false;
-  return money.test(text.slice(end, end + 8));
+function cardIn(scan: Scan, first: number): Finding | null {
+  const { text, count, gap } = groups;
+  const start = groups.start[first]!;
+  if (groups.digit(first) < 2 || groups.digitCount(first, count) < cardMin) return null;
+  let found: Finding | null = null;
+  for (let last = first; last < count && (last === first || gap[last]!.isCard); last++) {
+    const size = groups.digitCount(first, last + 1);
+    if (size > cardMax) break;
+    const end = groups.end[last]!;
+    if (size < cardMin || !hasCheckDigit(groups.digits, groups.from[first]!, size) || isAttached(text, end)) continue;
+    const all = groups.all(first, last + 1);
+    if (isOneDigit(all) || isAttachedBefore(text, start)) continue;
+    const isUsual = hasIssuer(all) && !(size === cardMin && isEan13(all));
+    if (isUsual || saidBefore(scan, start)?.kind === "card") found = { rule: "card", start, end };
+  }
+  return found;
 }
 
-const extension = /^,? ?(?:ext\.?|x|extension|durchwahl|dw\.?|poste|int\.?|доб\.?|内线|内線) ?\d{1,5}(?!\d)/i;
-const extensionBegins: ReadonlySet<number> = new Set(
-  Array.from("exdpiд内EXDPIД", char => char.charCodeAt(0)),
-);
+function isOneDigit(digits: string): boolean {
+  return digits === digits[0]!.repeat(digits.length);
+}
+
+const ssnRange = /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/;
+
+function ssnIn(scan: Scan, first: number): Finding | null {
+  const { text, count, gap } = groups;
+  const size = groups.size(first);
+  const isWhole = size === 9;
+  if (!isWhole && (size !== 3 || first + 3 > count || groups.form(first, first + 3) !== 324)) return null;
+  const last = isWhole ? first : first + 2;
+  if (!isWhole && (gap[last] !== gap[last - 1] || !gap[last]!.isSsn)) return null;
+  const [start, end] = [groups.start[first]!, groups.end[last]!];
+  if (!ssnRange.test(groups.all(first, last + 1)) || isAttached(text, end) || isAttachedBefore(text, start)) return null;
+  const said = saidBefore(scan, start);
+  const isOther = said?.kind === "other" && !/\p{L}/u.test(said.gap);
+  const isHyphenated = !isWhole && !gap[last]!.hasBlank;
+  return said?.kind === "ssn" || (isHyphenated && !isOther) || isSaidAfter(text, end, ["ssn"]) ? { rule: "ssn", start, end } : null;
+}
+
+/** Whether a Latin letter, a digit, or a sign that makes it a part of something longer follows. */
+function isAttached(text: string, end: number): boolean {
+  const code = text.charCodeAt(end);
+  if (code === 46) return isDigit(text.charCodeAt(end + 1));
+  return code === 45 ? isLatinOrDigit(text.charCodeAt(end + 1)) : isLatinOrDigit(code) || code === 95 || code === 64 || code === 37;
+}
+
+function isAttachedBefore(text: string, start: number): boolean {
+  if (start === 0) return false;
+  const [code, earlier] = [text.charCodeAt(start - 1), text.charCodeAt(start - 2)];
+  if (code === 46) return isDigit(earlier);
+  if (code === 45 || code === 47) return isLatinOrDigit(earlier);
+  // In JSON that is read as text, the n of `\n` is no letter.
+  if (isLatinOrDigit(code)) return !(earlier === 92 && /[nrt]/.test(text[start - 1]!));
+  return code === 95 || code === 36 || code === 0x20ac || code === 0xa3 || code === 37;
+}
+
+function isLatinOrDigit(code: number): boolean {
+  const lower = code | 32;
+  return (lower >= 97 && lower <= 122) || (code >= 48 && code <= 57) || (code >= 0xc0 && code <= 0x24f);
+}
+
+/** `strong`: whatever is said before. `usual`: unless something else is said. `possible`: only if a phone is said. */
+type Form = "strong" | "usual" | "possible" | null;
+
+const [phoneMin, phoneMax] = [7, 16];
+
+function phoneIn(scan: Scan, first: number): Finding | null {
+  const { text, count } = groups;
+  const gap = groups.gap[first]!;
+  if (first > 0 && !gap.hasPlus && !gap.hasBlank) return null;
+  for (let end = endOfPhone(first); groups.digitCount(first, end) >= phoneMin; end--) {
+    if (groups.digitCount(first, end) > phoneMax) continue;
+    const isAll = end === count;
+    if (!isAll && !(groups.gap[end]!.mayFollow && mayBeStrong(first, end))) continue;
+    const form = formOf(first, end);
+    if (form === null || (form !== "strong" && !isAll)) continue;
+    const start = groups.start[first]! - leadOf(first, end);
+    const to = groups.end[end - 1]!;
+    if (isAttachedBefore(text, start)) return null;
+    const whole = endWithExtension(text, to);
+    if (whole === to && isAttached(text, to)) continue;
+    // 10:30, 1,234
+    const next = text.charCodeAt(to);
+    if (form !== "strong" && (next === 44 || next === 58) && isDigit(text.charCodeAt(to + 1))) continue;
+    if (!gap.hasPlus && isAmount(text, to)) return null;
+    if (isMeant(scan, form, start, to)) return { rule: "phone", start, end: whole };
+    if (form !== "strong") return null;
+  }
+  return null;
+}
+
+/** Of groups after which others follow. */
+function mayBeStrong(first: number, end: number): boolean {
+  const { hasPlus, opened } = groups.gap[first]!;
+  if (hasPlus || opened > 0 || (groups.digit(first) === 0 && groups.digit(first, 1) === 0)) return true;
+  return (end - first === 3 || end - first === 4) && groups.size(end - 1) === 4 && groups.size(end - 2) === 3;
+}
+
+function isMeant(scan: Scan, form: Form, start: number, to: number): boolean {
+  const { text } = scan;
+  if (form === "strong" && /[+＋(（]/.test(text[start]!)) return true;
+  const said = saidBefore(scan, start);
+  if (said?.kind === "phone") return true;
+  const isOther = said !== null && said.kind !== "number";
+  if (form === "strong") return !(isOther && !/[\p{L}\d]{4}/u.test(said.gap));
+  if (isOther) return false;
+  return form === "usual" || isSaidAfter(text, to, ["phone"]);
+}
+
+/** Up to a gap that is in no phone number, a plus, or a bracket that was not opened. */
+function endOfPhone(first: number): number {
+  let open = groups.gap[first]!.opened;
+  for (let at = first + 1; at < groups.count; at++) {
+    const { opened, closed, hasPlus, isPhone } = groups.gap[at]!;
+    open += opened - closed;
+    // 02)123-4567
+    if (open < 0 && at === first + 1 && groups.digit(first) === 0) open = 0;
+    if (open < 0 || open > 1 || hasPlus || !isPhone) return at;
+  }
+  return groups.count;
+}
+
+/** How long the plus and the bracket before the first group are that belong to the number. */
+function leadOf(first: number, end: number): number {
+  const { opened, hasPlus, text } = groups.gap[first]!;
+  if (opened === 0 && !hasPlus) return 0;
+  const lead = /(?:[+＋] ?)?[(（]?[+＋]?$/.exec(text)![0];
+  return groups.isClosed(first, end) ? lead.length : lead.replace(/[(（]/, "").length;
+}
+
+/** National forms without a zero in front: sizes of the groups, and first digits. */
+const usual = new Map<number, string>([
+  ...[13322, 1334, 137].map(form => [form, "78"] as const),
+  [3322, "23456789"],
+  [344, "1"],
+  [11, "1"],
+  [254, "123456789"],
+  [244, "123456789"],
+  [55, "6789"],
+  [37, "3"],
+  [36, "356789"],
+  [333, "56789"],
+  [3222, "56789"],
+]);
+
+function formOf(first: number, end: number): Form {
+  const { hasPlus, opened } = groups.gap[first]!;
+  const size = groups.digitCount(first, end);
+  const [digit, second] = [groups.digit(first), groups.digit(first, 1)];
+  if (hasPlus) return size >= 8 && digit !== 0 ? "strong" : null;
+  if (size >= phoneMax) return null;
+  const isOne = end - first === 1;
+  const form = isOne ? size : groups.form(first, end);
+  if (form === 334 || (form === 1334 && digit === 1)) {
+    if (groups.digit(end - 3) >= 2 && groups.digit(end - 2) >= 2) return "strong";
+  }
+  const all = groups.all(first, end);
+  if (isOneDigit(all) || isDate(all, String(form))) return null;
+  if (digit === 0 && second === 0) return size < 11 || all[2] === "0" ? "possible" : isOne ? "usual" : "strong";
+  if (form === 324) return "possible";
+  const isBracketed = opened > 0 && groups.isClosed(first, end);
+  if (digit === 0) {
+    if (isOne) return size >= 9 && size <= 11 ? "usual" : "possible";
+    if (isBracketed) return size <= 13 ? "strong" : null;
+    return size >= 9 && size <= 12 && /^[2-6](?!.*1)/.test(String(form)) ? "usual" : "possible";
+  }
+  if (isBracketed) return size >= 8 && size <= 11 ? "strong" : "possible";
+  const raw = isOne ? "" : groups.text.slice(groups.start[first]!, groups.end[end - 1]!);
+  if (end - first === 2 && /^\d+\.\d+$/.test(raw)) return null;
+  return usual.get(form)?.includes(String(digit)) && !isThousands(raw) ? "usual" : "possible";
+}
+
+/** 1.234.567, 1 234 567 */
+function isThousands(raw: string): boolean {
+  return /^\d{1,3}(?:\.\d{3})+$|^\d{1,2}(?: \d{3})+$/.test(raw);
+}
+
+/** 2024-01-15, 15.01.2024, 20240115, 01/15/2024 with a time after it. */
+function isDate(all: string, sizes: string): boolean {
+  if (/^4[12][12]/.test(sizes)) return /^(?:19|20)/.test(all);
+  if (/^[12][12]4/.test(sizes)) return /^(?:19|20)/.test(all.slice(Number(sizes[0]) + Number(sizes[1])));
+  return (sizes === "8" || sizes === "44") && /^(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d$/.test(all);
+}
+
+const amount = /\s?(?:€|\$|£|¥|zł|руб|₽|元|円|원|%|(?:EUR|USD|GBP|CHF|PLN|km|kg|MB|KB|GB|ms|bytes|tokens)(?!\p{L}))/uy;
+
+function isAmount(text: string, end: number): boolean {
+  amount.lastIndex = end;
+  return amount.test(text);
+}
+
+const extension = /,? ?(?:ext\.?|x|extension|durchwahl|dw\.?|poste|int\.?|доб\.?|内线|内線) ?\d{1,5}(?!\d)/iy;
 
 /** With ` ext. 12` or ` x12`. */
-function endWithExtension(text: Text, end: number): number {
-  let at = end;
-  if (codeAt(text, at) === 44) at++;
-  if (codeAt(text, at) === 32) at++;
-  if (!extensionBegins.has(codeAt(text, at))) return end;
-  const found = extension.exec(text.slice(end, end + 20));
-  return found ? end + found[0].length : end;
+function endWithExtension(text: string, end: number): number {
+  extension.lastIndex = end;
+  return extension.test(text) ? extension.lastIndex : end;
 }

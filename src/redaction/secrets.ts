@@ -1,286 +1,182 @@
-// Finds secrets by the words before them, such as password and api_key, in prose, settings, URLs and keys of fields.
-
-import { isAfterPlaceholder } from "./characters.ts";
-import { mayEndWord, saidBefore, wordEndingAt } from "./said.ts";
-import {
-  closeMark,
-  jointMark,
-  lastLetterMark,
-  markOf,
-  numberMark,
-  openMark,
-  trailingMark,
-} from "./secret-marks.ts";
-import { codeAt, ownUnitsOf, Text } from "./units.ts";
+// Finds secrets: keys of known shapes, and values after words such as password and api_key, in prose, settings and keys of fields.
+import type { Finding, Scan } from "./context.ts";
 
 type Place = { start: number; end: number };
 
-/** How much of a value it is judged by; it is taken as a whole. */
-const lengthMin = 6;
-const valueMax = 512;
-const tokenMax = 64;
+/** In braces: the two characters by which each is found, those that are rare elsewhere. */
+export const passwords =
+  "pa{ss}(?:word|wort|phrase|wd)[se]{0,2}|(?<![a-z])pa{ss}(?:code|key)?|{pw}d|{ps}wd|(?<![a-z]){pw}(?![a-z])|ke{nn}wort(?:s|es)?|con{tr}ase[ñn]a|" +
+  "(?<![a-z]){cl}ave|se{nh}as?|palavra-pa{ss}e|mots? de {pa}sse|(?<![a-z]){md}p|wach{tw}oord|ha{sł}(?:o|em|a)|(?<![a-z])ha{sl}o|l[öo]seno{rd}(?:et)?|" +
+  "[şs]i{fr}e(?:m|n|si|niz|miz)?|{pa}rola(?:m|n|s[ıi]|n[ıi]z|m[ıi]z)?|па{ро}л[ьяюі]|{密码}|{密碼}|{口令}|パス{ワー}ド|{暗証}番号|{비밀}번호|{암호}|كلمة ال{مر}ور|كلمة ال{سر}|" +
+  "पा{सव}र्ड|{mậ}t khẩu|{ka}ta sandi|sala{sa}na(?:ni|si)?|{κω}δικ(?:ός|ό)(?: πρόσβασης)?|{συ}νθηματικό|(?<![a-z])he{sl}o|identified {by}";
+export const keys =
+  "se{cr}et(?:[ _-]?(?:key|access[ _-]?key|token))?|(?:api|access|auth|private|signing|encryption|client|account|master|shared|service|app)[ _-]?k{ey}|" +
+  "api[ _-]?{sc}hl[üu]ssel|t{ok}en|{cr}edentials?|cl[ée] {ap}i|cl[ée] se{cr}[èe]te|clave (?:de )?{ap}i|chave (?:da |de )?{ap}i|{кл}юч(?: api)?|{то}кен|{密钥}|{密鑰}|{令牌}|" +
+  "(?:api|アクセス){キー}|ト{ーク}ン|{토큰}|api {키}|klucz {ap}i";
+export const knownKeys = [
+  "s{k-}(?=[\\w-]{0,40}\\d)(?=[\\w-]{0,40}[A-Za-z0-9]{12})[\\w-]{16,300}",
+  "sv{c_}[A-Za-z0-9]{32,200}",
+  "github_pa{t_}\\w{22,255}",
+  ..."pousr".split("").map(kind => `gh{${kind}_}[A-Za-z0-9]{20,255}`),
+  ..."baprse".split("").map(kind => `xox{${kind}-}[A-Za-z0-9-]{10,255}`),
+  "xap{p-}[A-Za-z0-9-]{10,255}",
+  "[sr]k_liv{e_}[A-Za-z0-9+/=]{10,255}",
+  "[sr]k_tes{t_}[A-Za-z0-9+/=]{10,255}",
+  "whse{c_}[A-Za-z0-9+/=]{10,255}",
+  "glpa{t-}[\\w-]{20,255}",
+  "np{m_}[A-Za-z0-9]{36}",
+  "h{f_}[A-Za-z0-9]{30,100}",
+  "pyp{i-}[\\w-]{50,500}",
+  "dop_v{1_}[\\da-f]{64}",
+  "gs{k_}[A-Za-z0-9]{40,100}",
+  "r{8_}[A-Za-z0-9]{37}",
+  "lin_ap{i_}[A-Za-z0-9]{32,64}",
+  ...["shpa{t_}", "shpc{a_}", "shpp{a_}", "shps{s_}"].map(prefix => `${prefix}[\\da-f]{32}`),
+  "{SK}[\\da-f]{32}",
+  "ke{y-}[\\da-f]{32}",
+  "da{pi}[\\da-f]{32}",
+  "sq0{at}p-[\\w-]{22}",
+  "sq0{cs}p-[\\w-]{43}",
+  "xke{ys}ib-[\\da-f]{64}-\\w{16}",
+  "AGE-SECRE{T-}KEY-1[A-Z0-9]{50,60}",
+  "AT{AT}T3x[\\w=-]{20,255}",
+  "nvap{i-}[\\w-]{30,100}",
+  "ppl{x-}[A-Za-z0-9]{30,100}",
+  "tvl{y-}[\\w-]{20,60}",
+  "fig{d_}[\\w-]{30,60}",
+  "PM{AK}-[\\da-f]{24}-[\\da-f]{34}",
+  "nt{n_}[A-Za-z0-9]{40,60}",
+  "sntry{s_}[\\w=/+-]{30,300}",
+  "LT{AI}[A-Za-z0-9]{16,22}(?![A-Za-z0-9])",
+  "hooks\\.sla{ck}\\.com/services/\\w+/\\w+/\\w+",
+  "dckr_pa{t_}[\\w-]{20,60}",
+  "hv{s.}[\\w-]{24,200}",
+  "y{a2}9\\.[\\w-]{20,400}",
+  "{SG}\\.[\\w-]{16,32}\\.[\\w-]{16,64}",
+  "{GO}CSPX-[\\w-]{20,40}",
+  "AK{IA}[A-Z0-9]{16}(?![A-Za-z0-9])",
+  "AS{IA}[A-Z0-9]{16}(?![A-Za-z0-9])",
+  "A{Iz}a[\\w-]{35}",
+  "\\d{8,10}{:A}A[\\w-]{33}",
+  "e{yJ}[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*){0,3}",
+];
 
-/**
- * The secrets of one text, asked for by increasing positions. It remembers where the values around a position begin and end,
- * because every colon in `a:b:c:…` may be the beginning of one: so all questions together read the text a few times.
- */
-export class SecretSearch {
-  readonly #text: Text;
-  /** Of the last value that was found: what begins in it is part of it. */
-  #foundEnd = 0;
-  /** There is no end of a value from here … */
-  #closeFrom = 0;
-  /** … to here. */
-  #close = -1;
-  /** The same, without points and the like at the end. */
-  #trimmed = 0;
-  /** The next `***`, `…` or `...` after the first position is at the second. */
-  #maskFrom = 0;
-  #mask = -1;
-  #openSeen = 0;
-  #openAfter = 0;
-  #tokenStart = -1;
-  #asked = -1;
+export type Anchored = { anchor: string; before: string; after: string };
 
-  constructor(text: Text) {
-    this.#text = text;
-  }
-
-  /** The secret that begins here, after a word that says so. */
-  at(start: number): Place | null {
-    const text = this.#text;
-    if (start < this.#foundEnd || start === this.#asked || isShort(text, start) || !mayBeSaid(text, start))
-      return null;
-    this.#asked = start;
-    const end = this.#endOfValue(start);
-    if (end - start < lengthMin || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
-    const judged = Math.min(end, start + valueMax);
-    if (isStandIn(text, start, judged)) return null;
-    const said = saidBefore(text, start);
-    if (!said) return null;
-    const before = codeAt(text, said.start - 1);
-    if (said.start > Math.max(0, start - 48)) {
-      if (isAsciiLetter(before) && !hasJoint(text, said.start, said.end)) return null;
-      if (before === 91 && codeAt(text, said.end) === 93) return null;
-      if (isAfterPlaceholder(text, said.start)) return null;
-    }
-    // “password reset2024” is no password: without `is` or a colon, the value must look random.
-    const isPassword = said.isPassword && (said.isJoined || codeAt(text, said.end - 1) > 0x24f);
-    if (this.#isMasked(start, judged) || !looksSecret(text.slice(start, judged), isPassword)) return null;
-    this.#foundEnd = end;
-    return { start, end };
-  }
-
-  /**
-   * The secret in which a digit is, without a colon or the like before it, unless something that was found reaches into it, up
-   * to `found`. Each value is asked for once.
-   */
-  token(digit: number, found: number): Place | null {
-    const text = this.#text;
-    for (; this.#openSeen < digit; this.#openSeen++) {
-      const code = codeAt(text, this.#openSeen);
-      if (code > 0x24f || markOf(code) & openMark) this.#openAfter = this.#openSeen + 1;
-    }
-    const start = this.#openAfter;
-    if (start === this.#tokenStart || found > start || digit - start > tokenMax) return null;
-    this.#tokenStart = start;
-    return this.at(start);
-  }
-
-  #endOfValue(start: number): number {
-    const text = this.#text;
-    if (start < this.#closeFrom || start > this.#close) {
-      let close = start;
-      while (close < text.length && !(markOf(codeAt(text, close)) & closeMark)) close++;
-      this.#closeFrom = start;
-      this.#close = close;
-      this.#trimmed = trimmedEnd(text, start, close);
-    }
-    return Math.max(start, this.#trimmed);
-  }
-
-  /** Whether `***` and the like stand for the value, or a part of it. */
-  #isMasked(start: number, end: number): boolean {
-    const text = this.#text;
-    if (start < this.#maskFrom || start > this.#mask) {
-      let at = start;
-      while (at < this.#close && !isMask(text, at)) at++;
-      this.#maskFrom = start;
-      this.#mask = at;
-    }
-    return this.#mask < end && isMask(text, this.#mask);
-  }
+/** `pa{ss}word`: the anchor, and what is before it and from it on. A `|` outside of brackets separates. */
+export function anchored(list: string | readonly string[]): Anchored[] {
+  const words = typeof list === "string" ? list.split(/\|(?![^()]*\))/) : list;
+  return words.map(word => {
+    const [, before, anchor, after] = /^(.*?)\{([^{},]{1,2})\}(.*)$/.exec(word)!;
+    return { anchor: anchor!, before: before!, after: `${anchor!.replace(".", "\\.")}${after}` };
+  });
 }
 
-function trimmedEnd(text: Text, start: number, from: number): number {
-  let end = from;
-  while (end > start && markOf(codeAt(text, end - 1)) & trailingMark) end--;
-  return end;
+/** Between a word and its value: signs, a verb or a colon, or only a blank. */
+const signs = /[:：=→—–]|=>|:=|==|- |は|が|는|은|是|为|為|है/.source;
+const verbs =
+  /is|was|are|to|ist|war|lautet|auf|es|est|era|était|è|é|är|er|on|это|была?|jest|je|zní|este|είναι|是|هي|هو|है|adalah|là|olarak/.source;
+const quotes = /["'`*)\]\\]{0,3}/.source;
+const signed = new RegExp(`${quotes}\\s{0,2}(?:(?:${signs})\\s{0,2}){1,2}`, "uy");
+const verbal = new RegExp(`${quotes}\\s(?:${verbs}):?\\s{1,2}|[:：]\\s{1,2}`, "iuy");
+const blank = new RegExp(`${quotes}\\s{1,2}`, "uy");
+const word = /["'`*]?\s[^\s:：.!?;]{1,16}/y;
+/** Of “the password for the router is …”. */
+const wordsMax = 4;
+const valuePattern = /["'`(«“*\\]{0,3}([^\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{6,64})/y;
+const valueEnd = /[\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
+/** In every password and key, and mostly in nothing that is said after such a word. */
+const telling = /[\d!@#$%^&*+=?~]/;
+
+/** The secret after a word that ends at `end`. */
+export function secretAfter({ text }: Scan, end: number, isPassword: boolean): Finding | null {
+  if (!telling.test(text.slice(end, end + 64))) return null;
+  let from = endOf(signed, text, end);
+  for (let at = end, words = 0; from === -1 && words <= wordsMax; words++) {
+    from = endOf(verbal, text, at);
+    at = endOf(word, text, at);
+    if (at === -1) break;
+  }
+  const isJoined = from !== -1;
+  if (!isJoined) from = endOf(blank, text, end);
+  valuePattern.lastIndex = from;
+  const value = from === -1 ? undefined : valuePattern.exec(text)?.[1];
+  if (value === undefined) return null;
+  const start = valuePattern.lastIndex - value.length;
+  const isQuoted = /["'`]/.test(text[start - 1]!);
+  let to = start + value.length;
+  if (!isQuoted) while (/[.:?*]/.test(text[to - 1]!)) to--;
+  if (text[to] === "(" || (text[to] === "[" && !isQuoted)) return null;
+  if (!looksSecret(text.slice(start, to), isPassword ? (isJoined || isQuoted ? 2 : 3) : 0)) return null;
+  // The pattern reads only its beginning.
+  if (value.length === 64) {
+    valueEnd.lastIndex = to;
+    to = valueEnd.exec(text)?.index ?? text.length;
+  }
+  return { rule: "secret", start, end: to };
 }
 
-function isMask(text: Text, at: number): boolean {
-  const code = codeAt(text, at);
-  if (code === 0x2026) return true;
-  return (code === 42 || code === 46) && codeAt(text, at + 1) === code && codeAt(text, at + 2) === code;
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
-/** What a key of a field, such as `db.password` or `apiKey`, says of its value; null: nothing. */
-type Said = { isPassword: boolean } | null;
+const standIn =
+  /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Za-z_]+$|(?:your|my|the)(?:[^a-z]|pass|api|secret|token|key)|change(?:[^a-z]|me|it|this)|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)|\*\*\*|…|\.\.\.|xxxx/i;
 
-const knownKeys = new Map<string, Said>();
-const knownKeysMax = 2_000;
+/** `kinds`: how many a password needs, of small letters, capitals, digits and anything else; 0: a key, which looks random. */
+function looksSecret(value: string, kinds: number): boolean {
+  if (value.length < 6 || standIn.test(value) || /^\w{1,40}=[a-z]/.test(value)) return false;
+  if (kinds === 0) {
+    if (value.length < 12 || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
+    return entropy(value.slice(0, 64)) >= 3 && !/^[A-Za-z]+[-_./][\d.]+$/.test(value);
+  }
+  const own = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter(kind => kind.test(value)).length;
+  if (own < kinds || /^[\d.:/-]+$/.test(value)) return false;
+  if (/\d/.test(value)) return true;
+  // Words and names of code, with marks between.
+  return /[!@#$%^&*+=?~]/.test(value) && /[A-Za-z]/.test(value) && !/^[&$@#][A-Za-z_]+$/.test(value);
+}
 
-function saidByKey(key: string): Said {
+/** In bits a character. */
+function entropy(value: string): number {
+  const counts = new Map<string, number>();
+  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
+  return bits;
+}
+
+/** What a key of a field, such as `db.password` or `apiKey`, says of its value: how many kinds of characters, as above. */
+const byKey = new Map<string, number | null>();
+const byKeyMax = 2_000;
+const [passwordKey, tokenKey] = [passwords, keys].map(
+  list => new RegExp(`(?:${anchored(list).map(({ before, after }) => before + after).join("|")})$`, "iu"),
+);
+const counting = /(?<![a-z])(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/i;
+
+function kindsByKey(key: string): number | null {
   if (key.length > 64) return null;
-  let known = knownKeys.get(key);
+  let known = byKey.get(key);
   if (known === undefined) {
-    const said = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
-    const word = wordEndingAt(new Text(said, ownUnitsOf), said.length, 0);
-    const counts = /(?<![a-z])(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/.test(said);
-    known = word && !counts ? { isPassword: word.isPassword } : null;
-    if (knownKeys.size >= knownKeysMax) knownKeys.clear();
-    knownKeys.set(key, known);
+    const said = key.replace(/([a-z\d])([A-Z])/g, "$1_$2");
+    known = passwordKey!.test(said) ? 2 : tokenKey!.test(said) && !counting.test(said) ? 0 : null;
+    if (byKey.size >= byKeyMax) byKey.clear();
+    byKey.set(key, known);
   }
   return known;
 }
 
 /** Whether a key says that its value is a secret. */
 export function isSecretKey(key: string): boolean {
-  return saidByKey(key) !== null;
+  return kindsByKey(key) !== null;
 }
 
 /** The secret that a whole text is, in a field whose key says so; null if it looks like none. */
 export function secretIn(text: string, key: string): Place | null {
-  const said = saidByKey(key);
-  if (!said) return null;
+  const kinds = kindsByKey(key);
+  if (kinds === null) return null;
   const start = text.length - text.trimStart().length;
   const value = text.trim();
-  if (
-    /\s/.test(value) ||
-    /\*\*\*|…|\.\.\./.test(value) ||
-    !looksSecret(value.slice(0, valueMax), said.isPassword)
-  )
-    return null;
-  return { start, end: start + value.length };
-}
-
-/** Whether a value ends so early that it is none; most do. */
-function isShort(text: Text, start: number): boolean {
-  for (let at = start; at < start + lengthMin; at++) if (markOf(codeAt(text, at)) & closeMark) return true;
-  return start + lengthMin > text.length;
-}
-
-/** Whether the last letter before the value is that of such a word; most are not. */
-function mayBeSaid(text: Text, start: number): boolean {
-  let at = start - 1;
-  const least = Math.max(0, start - 8);
-  while (at >= least && markOf(codeAt(text, at)) & jointMark) at--;
-  if (at < least) return false;
-  const code = codeAt(text, at);
-  if (!(markOf(code) & lastLetterMark)) return false;
-  return code >= 128 || mayEndWord(code, codeAt(text, at - 1));
-}
-
-/** Whether there is more than letters of one case: no word of a language is a secret. */
-function isMixed(text: Text, start: number, end: number): boolean {
-  for (let at = start + 1; at < end; at++) {
-    const code = codeAt(text, at);
-    if (code < 97 || (code > 122 && code < 128)) return true;
-  }
-  return false;
-}
-
-function isAsciiLetter(code: number): boolean {
-  const lower = code | 32;
-  return lower >= 97 && lower <= 122;
-}
-
-/** Whether a run of digits is only a part of a value: something other than a blank or a quote is at one of its ends. */
-export function isPartOfValue(text: Text, start: number, end: number): boolean {
-  const [before, after] = [codeAt(text, start - 1), codeAt(text, end)];
-  const isAttached = start > 0 && before <= 0x24f && !(markOf(before) & openMark);
-  if (isAttached && before !== 46 && before !== 45 && before !== 47) return true;
-  return end < text.length && after <= 0x24f && !(markOf(after) & (closeMark | numberMark));
-}
-
-/** Whether a word has an underscore or a hyphen. */
-function hasJoint(text: Text, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const code = codeAt(text, at);
-    if (code === 95 || code === 45) return true;
-  }
-  return false;
-}
-
-/** `my-key` and `yourPassword`, but not Mystic. */
-const standInWords =
-  "(?:your|my|the)(?:[^a-z]|pass|api|secret|token|key)|change(?:[^a-z]|me|it|this)|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\\.|p_";
-const standIn = new RegExp(`[[<{*]|[$%#]\\{|${standInWords}`, "iy");
-const standInWord = new RegExp(`^(?:${standInWords})`, "i");
-const standInBegins = new Uint8Array(128);
-for (const char of "[<{*$%#ymtcerxhsfpYMTCERXHSFP") standInBegins[char.charCodeAt(0)] = 1;
-
-/** Whether a value begins as what stands for a secret does; the rest is left to `looksSecret`. */
-function isStandIn(text: Text, start: number, end: number): boolean {
-  const code = codeAt(text, start);
-  if (code >= 128 || standInBegins[code] === 0) return false;
-  // The x of xxx is often one of x1.
-  if ((code | 32) === 120 && (codeAt(text, start + 1) | 32) !== 120) return false;
-  standIn.lastIndex = start;
-  return standIn.test(text.string) && standIn.lastIndex <= end;
-}
-
-/** Not for what stands for a secret: <password>, ${PASSWORD}, your-api-key. */
-function looksSecret(value: string, isPassword: boolean): boolean {
-  if (
-    value.length < lengthMin ||
-    value.length > valueMax ||
-    /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Z_]+$)/.test(value)
-  )
-    return false;
-  if (standInWord.test(value)) return false;
-  if (isPassword)
-    return (
-      hasTwoKinds(value) &&
-      !/^[A-Za-z]?[a-z]+$/.test(value) &&
-      !/^[\d.:/-]+$/.test(value) &&
-      !isPlainWords(value)
-    );
-  if (value.length < 12 || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
-  return entropy(value.slice(0, tokenMax)) >= 3 && !/^[A-Za-z]+[-_./][\d.]+$/.test(value);
-}
-
-/** Of small letters, capital letters, digits and anything else. */
-function hasTwoKinds(value: string): boolean {
-  const first = kindOf(value.charCodeAt(0));
-  for (let at = 1; at < value.length; at++) if (kindOf(value.charCodeAt(at)) !== first) return true;
-  return false;
-}
-
-function kindOf(code: number): number {
-  if (code >= 97 && code <= 122) return 0;
-  if (code >= 65 && code <= 90) return 1;
-  return code >= 48 && code <= 57 ? 2 : 3;
-}
-
-/** `two-factor`, `Login/Passwort`: letters with one mark between. */
-function isPlainWords(value: string): boolean {
-  return (
-    /^[A-Z]?[a-z]+(?:[-_/.'’][A-Z]?[a-z]+)+$/.test(value) ||
-    (/[^\u0000-\u024f]/.test(value) && !/\d/.test(value))
-  );
-}
-
-const counts = new Uint8Array(256);
-
-/** In bits a character, at most 255 of them; those beyond Latin count as by their last byte. */
-function entropy(value: string): number {
-  counts.fill(0);
-  for (let at = 0; at < value.length; at++) counts[value.charCodeAt(at) & 255]!++;
-  let bits = 0;
-  for (let at = 0; at < value.length; at++) {
-    // Each of the n equal characters adds its share.
-    bits -= Math.log2(counts[value.charCodeAt(at) & 255]! / value.length) / value.length;
-  }
-  return bits;
+  return /\s/.test(value) || !looksSecret(value, kinds) ? null : { start, end: start + value.length };
 }

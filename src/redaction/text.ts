@@ -13,8 +13,6 @@ import { BuiltInFinder, lengthMin } from "./find.ts";
 import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
 import type { OwnRules } from "./own-rules.ts";
-import { Screen } from "./screen.ts";
-import { isSecretKey } from "./secrets.ts";
 import { Text, type UnitsOf } from "./units.ts";
 import type { Work } from "./work.ts";
 
@@ -43,8 +41,6 @@ export class TextRedaction {
   /** By rank; behind those of the rules, what stands for the brackets of a placeholder that came with the text. */
   readonly #replacements: readonly string[];
   readonly #builtIn: BuiltInFinder | null;
-  /** Null: the own rules need the text. */
-  readonly #screen: Screen | null;
   readonly #ownFrom: number;
   readonly #own: OwnRules;
   readonly #units: number;
@@ -57,7 +53,6 @@ export class TextRedaction {
     this.names = [...builtIn, ...own.names];
     this.#replacements = [...this.names.map(placeholderOf), "[", "]"];
     this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
-    this.#screen = own.names.length === 0 ? new Screen(builtIn) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
     this.#units = builtIn.length + own.units;
@@ -69,13 +64,9 @@ export class TextRedaction {
     return this.names.length > 0;
   }
 
-  /**
-   * Whether it is seen from the bytes of a text, in UTF-8 and as it is or as JSON writes it, that nothing in it is found. If not,
-   * only `find` tells.
-   */
-  isSeenClean(bytes: Uint8Array, from: number, to: number, key: string): boolean {
-    if (!this.searches) return true;
-    return this.#screen !== null && !isSecretKey(key) && this.#screen.isClean(bytes, from, to);
+  /** Whether nothing is ever found. */
+  isSeenClean(): boolean {
+    return !this.searches;
   }
 
   /** `key`: the name of the attribute or field, which may say that the text is a secret. */
