@@ -5,8 +5,7 @@ import type { Batch } from "../model/trace/trace.ts";
 import { encodeReceived } from "../wire/batch.ts";
 import { type DecodeLimits, decodeBody } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
-import { readPlain } from "../wire/otlp-plain.ts";
-import { readPlainJson } from "../wire/otlp-plain-json.ts";
+import { readPlain } from "../wire/plain.ts";
 import type { IntakeBy } from "./intake.ts";
 import type { PreparedGroup } from "./prepare-groups.ts";
 import { prepared } from "./prepared.ts";
@@ -30,7 +29,7 @@ export function preparePlain(
   const search = BodyRedaction.by(readers?.storing)?.search(readers?.agents ?? []);
   // What rules find is seen in the bytes of a text, and what reads like a placeholder is not.
   if (search && bytes.includes(opening)) return null;
-  const plain = (mediaType === "protobuf" ? readPlain : readPlainJson)(bytes, limits, search);
+  const plain = readPlain(bytes, mediaType, limits, search);
   if (!plain) return null;
   const { serviceName, traceId, spans, hasSigns } = plain;
   const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;

@@ -6,7 +6,6 @@ import { compress, compressText } from "./compress.ts";
 import { decompress } from "./decompress.ts";
 import { scanJson } from "./json-scan.ts";
 import { type Json, readOtlpJson } from "./otlp-json.ts";
-import { plainJsonBegin } from "./otlp-plain-json.ts";
 import { readOtlpProtobuf } from "./otlp-protobuf.ts";
 import { elementsOfPlain } from "./plain-size.ts";
 
@@ -31,7 +30,7 @@ export function encodeResource(resource: Attributes): Encoded & { hash: string }
   return { ...compressText(text), hash: hash("sha256", text) };
 }
 
-/** A request that `readPlain` or `readPlainJson` accepted, as it arrived. */
+/** A request that `readPlain` accepted, as it arrived. */
 export function encodeReceived(request: Buffer): Encoded {
   return { bytes: compress(request), rawLength: request.length };
 }
@@ -50,6 +49,8 @@ export type Scanned = {
 
 /** The tag of `resourceSpans`, with which every plain request in protobuf begins, and no JSON. */
 const plainBegin = 0x0a;
+/** The same in JSON. No other batch begins so. */
+const plainJsonBegin = Buffer.from('{"resourceSpans":');
 const spanId = Buffer.from('"spanId"');
 /** What the spans of a batch have and a request may leave out: objects, lists and commas. */
 const spanElements = 28;

@@ -6,6 +6,9 @@ import type { LogRecord } from "../model/trace/trace.ts";
 import { isModelEvent, saysSomething } from "../reading/conventions/log-records.ts";
 import { readId } from "./fields.ts";
 import { type DecodeLimits, tooManyRecords, tooManyServices } from "./limits.ts";
+import type { Target } from "./otlp-fields.ts";
+import type { Origin, SentIds, Taker } from "./otlp-groups.ts";
+
 /** The log records of one service. */
 export type ServiceRecords = {
   /** Null if the resource has none. */
@@ -23,13 +26,10 @@ export type ServiceRecords = {
 
 export type SpanRecords = { traceId: string; spanId: string; records: LogRecord[] };
 
-/** The ids of a record as sent. */
-export type SentRecordIds = { traceId: unknown; spanId: unknown };
-
 type Collected = Omit<ServiceRecords, "spans"> & { spans: Map<string, SpanCollected> };
 type SpanCollected = SpanRecords & { contents: Set<string> };
 
-export class RecordCollecting {
+export class RecordCollecting implements Taker {
   readonly #limits: DecodeLimits;
   readonly #isRead: (serviceName: string) => boolean;
   readonly #services = new Map<string | null, Collected>();
@@ -41,7 +41,7 @@ export class RecordCollecting {
   }
 
   /** `read` parses the record; a Refusal that it throws refuses this record alone. Not called if nobody reads it. */
-  add(serviceName: string | null, ids: SentRecordIds, path: string, read: () => LogRecord): void {
+  add({ serviceName }: Origin, ids: SentIds, path: string, read: () => Target): void {
     if (++this.#recordCount > this.#limits.spansMax) throw tooManyRecords(this.#limits);
     const service = this.#service(serviceName);
     service.recordCount++;
@@ -52,7 +52,7 @@ export class RecordCollecting {
     try {
       const traceId = idOf(ids.traceId, 32, `${path}.traceId`);
       const spanId = idOf(ids.spanId, 16, `${path}.spanId`);
-      const record = traceId === null || spanId === null ? null : read();
+      const record = traceId === null || spanId === null ? null : recordOf(read());
       if (record === null || !isModelEvent(record) || !saysSomething(record)) service.emptyCount++;
       else put(service, traceId!, spanId!, record);
     } catch (error) {
@@ -84,6 +84,15 @@ export class RecordCollecting {
     }
     return service;
   }
+}
+
+function recordOf({ observed_time_unix_nano: observed, ...sent }: Target): LogRecord {
+  const record = sent as LogRecord;
+  record.time_unix_nano ??= (observed as string | undefined) ?? null;
+  // Where SDKs put the name of the event before records had a field for it.
+  const name = record.attributes["event.name"];
+  if (record.event_name === "" && typeof name === "string") record.event_name = name;
+  return record;
 }
 
 /** Null if the record has none: SDKs leave it out, or send zeros, where a record is about no span. */

@@ -5,6 +5,7 @@ import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { serviceNameFix } from "../reading/presets/service-name.ts";
 import { readId } from "./fields.ts";
 import { type DecodeLimits, tooManySpans, tooManyTraces, tooMuchRepeated } from "./limits.ts";
+import { isEmpty, type Target } from "./otlp-fields.ts";
 
 /** The spans of one service and one traceId. A refused group has no spans, only their number. */
 export type OtlpGroup = {
@@ -30,14 +31,20 @@ export type Origin = {
 
 type ResourceExtras = Pick<Span, "resource_schema_url" | "resource_dropped_attributes_count">;
 
-/** The ids of a span as sent; hexadecimal text if valid. */
-export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown };
+/** The ids of a span or log record as sent; hexadecimal text if valid. */
+export type SentIds = { traceId?: unknown; spanId?: unknown; parentSpanId?: unknown };
+
+/** Takes the spans or log records of a request, in the order they were sent. */
+export type Taker = {
+  /** `read`: what is stored of it, but for its ids. A Refusal that it throws refuses no others than those it belongs to. */
+  add(origin: Origin, ids: SentIds, path: string, read: () => Target): void;
+};
 
 /**
  * Groups spans in the order they were sent. If a group has several errors, its first invalid span is reported, and only
  * then a missing service.name.
  */
-export class Grouping {
+export class Grouping implements Taker {
   readonly #limits: DecodeLimits;
   readonly #groups = new Map<string, Group>();
   readonly #repetition: Repetition;
@@ -53,14 +60,14 @@ export class Grouping {
    * Counts one span and adds it to its group. `read` parses the span except its ids, resource and scope; a Refusal
    * that it throws refuses the group. It is not called for a group that is refused already.
    */
-  add(origin: Origin, ids: SentIds, path: string, read: () => Span): void {
+  add(origin: Origin, ids: SentIds, path: string, read: () => Target): void {
     if (++this.#spanCount > this.#limits.spansMax) throw tooManySpans(this.#limits);
     const traceId = readId(ids.traceId, 32);
     const group = this.#group(origin, traceId);
     group.spanCount++;
     if (group.refusal !== null) return;
     try {
-      const span = read();
+      const span = read() as Span;
       if (traceId === null)
         throw idInvalid(`${path}.traceId`, "must be 32 hexadecimal characters, not all zero");
       setIds(span, ids, path);
@@ -189,52 +196,25 @@ class Repetition {
   }
 }
 
-export type SentScope = {
-  name: string;
-  version: string;
-  attributes: Attributes;
-  droppedAttributes: number;
-  schemaUrl: string;
-};
-
-/** Without empty fields; null if all are empty. */
-export function composeScope(sent: SentScope): Origin["scope"] {
-  const attributes = Object.keys(sent.attributes).length > 0 ? sent.attributes : null;
-  return composed({
-    name: sent.name,
-    version: sent.version,
-    attributes,
-    dropped_attributes_count: sent.droppedAttributes,
-    schema_url: sent.schemaUrl,
-  });
+/** Of what is stored of an envelope's resource and its schema. */
+export function originOf(envelope: Target, serviceName: string | null): Omit<Origin, "scope"> {
+  const { attributes = {}, dropped_attributes_count } = (envelope["resource"] ?? {}) as SentResource;
+  const extras: ResourceExtras = {};
+  if (envelope["schema_url"]) extras.resource_schema_url = envelope["schema_url"] as string;
+  if (dropped_attributes_count) extras.resource_dropped_attributes_count = dropped_attributes_count;
+  return { serviceName, resource: attributes, resourceExtras: isEmpty(extras) ? null : extras };
 }
 
-/** Null if nothing is set. */
-export function composeResourceExtras(
-  schemaUrl: string,
-  droppedAttributes: number,
-): Origin["resourceExtras"] {
-  return composed({ resource_schema_url: schemaUrl, resource_dropped_attributes_count: droppedAttributes });
+type SentResource = { attributes?: Attributes; dropped_attributes_count?: number };
+
+/** The same of an envelope's scope, without empty fields; null if all are empty. */
+export function scopeOf({ scope: sent, schema_url }: Target): Origin["scope"] {
+  const { attributes, ...scope } = { ...(sent as SentScope), ...(schema_url ? { schema_url } : {}) };
+  const whole = attributes && !isEmpty(attributes) ? { ...scope, attributes } : scope;
+  return isEmpty(whole) ? null : (whole as Origin["scope"]);
 }
 
-/** Without what is 0, empty or null; null if all is. */
-function composed(fields: Record<string, unknown>): Record<string, unknown> | null {
-  const object = setExtras({}, fields);
-  return Object.keys(object).length > 0 ? object : null;
-}
-
-/** Null if nothing is set (code 0 is unset). */
-export function composeStatus(code: number, message: string): Span["status"] {
-  if (code === 0 && message === "") return null;
-  return { ...(code === 0 ? {} : { code }), ...(message === "" ? {} : { message }) };
-}
-
-/** Sets the fields that are neither 0 nor empty, and returns the object. */
-export function setExtras<T extends object>(object: T, extras: Record<string, unknown>): T {
-  const target = object as Record<string, unknown>;
-  for (const name in extras) if (extras[name]) target[name] = extras[name];
-  return object;
-}
+type SentScope = { attributes?: Attributes };
 
 function setIds(span: Span, ids: SentIds, path: string): void {
   const spanId = readId(ids.spanId, 16);

@@ -6,8 +6,9 @@ import { RecordCollecting, type ServiceRecords } from "./collected-records.ts";
 import { parseJson } from "./json.ts";
 import type { DecodeLimits } from "./limits.ts";
 import type { MediaType } from "./media-type.ts";
-import { readLogsJson } from "./otlp-logs-json.ts";
-import { readLogsProtobuf } from "./otlp-logs-protobuf.ts";
+import { logs } from "./otlp-fields.ts";
+import { readRequest } from "./otlp-json.ts";
+import { readLogsProtobuf } from "./otlp-protobuf.ts";
 import { refuseGzip } from "./still-gzip.ts";
 
 /**
@@ -26,7 +27,7 @@ export function decodeLogs(
   else {
     const { value: body } = parseJson(bytes, limits);
     if (!isRecord(body) || (body["resourceLogs"] ?? null) === null) throw notLogs(body);
-    readLogsJson(body, collecting);
+    readRequest(body, logs, collecting);
   }
   return collecting.finish();
 }

@@ -1,7 +1,7 @@
-// The keys of attributes by their hashes: notices one that an object has twice, and those that columns are derived from.
+// The keys of attributes by their hashes: notices one that an object has twice, and knows which of them are read.
 import { columnAttributes } from "../reading/derived/column-attributes.ts";
 import { isSignOfOwnNames } from "../reading/presets.ts";
-import { unusual } from "./plain-cursor.ts";
+import { unusual } from "./visitor.ts";
 
 const slots = 1024;
 const keysMax = 512;
@@ -40,68 +40,52 @@ export class KeySet {
   }
 }
 
-/** Of the bytes from `from` up to `to`. */
+/** Of the bytes from `from` up to `to`; negative if one of them is beyond ASCII. */
 export function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
-  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-  return hash;
+  let bits = 0;
+  for (let i = from; i < to; i++) {
+    bits |= bytes[i]!;
+    hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  }
+  return bits > 127 ? hash | 0x80000000 : hash & 0x7fffffff;
 }
 
+export const serviceNameKey = "service.name";
+
+/**
+ * What is known of a key. `isRead`: columns are derived from it. `isSign`: a convention with names of its own may recognize a span
+ * by it.
+ */
+export type KnownKey = { key: string; bytes: Buffer; isRead: boolean; isSign: boolean };
+
 /** Traces have the same keys again and again. Decoding one takes several times as long as finding it here. */
-const knownKeys = new Map<number, { key: string; bytes: Buffer }>();
+const knownKeys = new Map<number, KnownKey>();
 const knownKeysMax = 2_000;
 const knownBytesMax = 64;
 
 /** The key from `from` up to `to`, whose hash is known. */
-export function keyAt(bytes: Buffer, from: number, to: number, keyHash: number): string {
+export function keyAt(bytes: Buffer, from: number, to: number, keyHash: number): KnownKey {
   const known = knownKeys.get(keyHash);
-  if (known && isSame(known.bytes, bytes, from, to)) return known.key;
+  if (known && known.bytes.length === to - from && isAt(known.bytes, bytes, from)) return known;
   const key = bytes.toString("utf8", from, to);
-  if (to - from > knownBytesMax) return key;
+  const isRead = columnAttributes.has(key);
+  const made = { key, bytes: Buffer.from(key), isRead, isSign: isSignOfOwnNames(key) };
+  if (to - from > knownBytesMax) return made;
+  // Rather another one than two that have the same hash.
   if (knownKeys.size >= knownKeysMax) knownKeys.clear();
-  knownKeys.set(keyHash, { key, bytes: Buffer.from(key) });
-  return key;
-}
-
-function isSame(one: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  if (one.length !== to - from) return false;
-  for (let i = 0; i < one.length; i++) if (one[i] !== bytes[from + i]) return false;
-  return true;
-}
-
-/** Keys by their hashes, and whether a convention with names of its own may recognize a span by them; rather another one than two that are equal. */
-const signKeys = new Map<number, { bytes: Buffer; isSign: boolean }>();
-
-/** Whether a convention with names of its own may recognize a span by the key from `from` up to `to`, whose hash is known. */
-export function isSignAt(bytes: Buffer, from: number, to: number, keyHash: number): boolean {
-  const known = signKeys.get(keyHash);
-  if (known && isSame(known.bytes, bytes, from, to)) return known.isSign;
-  const key = bytes.toString("utf8", from, to);
-  const isSign = isSignOfOwnNames(key);
-  if (to - from > knownBytesMax) return isSign;
-  if (signKeys.size >= knownKeysMax) signKeys.clear();
-  signKeys.set(keyHash, { bytes: Buffer.from(key), isSign });
-  return isSign;
+  knownKeys.set(keyHash, made);
+  return made;
 }
 
 const messageEvents = Buffer.from("gen_ai.");
 
 /** Whether an event with the name from `from` up to `to` may have messages. */
 export function isOfMessages(bytes: Uint8Array, from: number, to: number): boolean {
-  const end = from + messageEvents.length;
-  return end <= to && isSame(messageEvents, bytes, from, end);
+  return to - from >= messageEvents.length && isAt(messageEvents, bytes, from);
 }
 
-export const serviceNameKey = "service.name";
-
-const listedByHash = new Map<number, { key: string; bytes: Buffer }>();
-for (const key of [serviceNameKey, ...columnAttributes]) {
-  const bytes = Buffer.from(key);
-  listedByHash.set(hashOf(bytes, 0, bytes.length), { key, bytes });
-}
-
-/** The key from `from` up to `to`, whose hash is known, if columns are derived from it; else null. */
-export function listedAt(bytes: Uint8Array, from: number, to: number, keyHash: number): string | null {
-  const listed = listedByHash.get(keyHash);
-  return listed && isSame(listed.bytes, bytes, from, to) ? listed.key : null;
+function isAt(one: Uint8Array, bytes: Uint8Array, from: number): boolean {
+  for (let i = 0; i < one.length; i++) if (one[i] !== bytes[from + i]) return false;
+  return true;
 }

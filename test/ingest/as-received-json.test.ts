@@ -6,7 +6,7 @@ import { prepareBody } from "../../src/ingest/prepare.ts";
 import type { PreparedBatch } from "../../src/ingest/prepared.ts";
 import { scanJson } from "../../src/wire/json-scan.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
-import { readPlainJson } from "../../src/wire/otlp-plain-json.ts";
+import { readPlain } from "../../src/wire/plain.ts";
 import { exportedSpan, exportOf } from "../support/bodies.ts";
 
 function batchOf(body: Buffer): PreparedBatch {
@@ -74,12 +74,12 @@ test("JSON with a control character is not plain, wherever it is and however the
   for (let offset = 0; offset < 4; offset++) {
     const body = Buffer.alloc(one.length + offset).subarray(offset);
     one.copy(body);
-    assert.ok(readPlainJson(body, decodeLimits));
+    assert.ok(readPlain(body, "json", decodeLimits));
     for (let at = 0; at < body.length; at++) {
       for (const code of at % 16 === 0 ? Array.from({ length: 32 }, (_, code) => code) : [0, 31]) {
         const before = body[at]!;
         body[at] = code;
-        assert.equal(readPlainJson(body, decodeLimits), null, `${code} at ${at}`);
+        assert.equal(readPlain(body, "json", decodeLimits), null, `${code} at ${at}`);
         body[at] = before;
       }
     }
@@ -117,8 +117,8 @@ test("JSON is plain up to the largest number of values, whatever its length", ()
   const body = Buffer.from(JSON.stringify(exportOf([exportedSpan({ attributes, events })])));
   const { elements } = scanJson(body, decodeLimits);
   assert.ok(elements < body.length / 2);
-  assert.ok(readPlainJson(body, { ...decodeLimits, elementsMax: elements }));
-  assert.equal(readPlainJson(body, { ...decodeLimits, elementsMax: elements - 1 }), null);
+  assert.ok(readPlain(body, "json", { ...decodeLimits, elementsMax: elements }));
+  assert.equal(readPlain(body, "json", { ...decodeLimits, elementsMax: elements - 1 }), null);
 });
 
 test("whatever byte of a request changes, it is not plain unless it is as JSON.stringify would write it", () => {
@@ -132,12 +132,12 @@ test("whatever byte of a request changes, it is not plain unless it is as JSON.s
   ];
   const attributes = values.map((value, at) => ({ key: `k${at}`, value }));
   const body = Buffer.from(JSON.stringify(exportOf([exportedSpan({ attributes })])));
-  assert.ok(readPlainJson(body, decodeLimits));
+  assert.ok(readPlain(body, "json", decodeLimits));
   for (let at = 0; at < body.length; at++) {
     const before = body[at]!;
     for (const other of '\\"{}[],:0-.eu ') {
       body[at] = other.charCodeAt(0);
-      if (!readPlainJson(body, decodeLimits)) continue;
+      if (!readPlain(body, "json", decodeLimits)) continue;
       const read = body.toString();
       assert.equal(read, JSON.stringify(JSON.parse(read)), `${other} at ${at}`);
     }

@@ -1,5 +1,6 @@
-// Cursor over JSON as SDKs write it: no space between tokens, and texts and numbers as JSON.stringify writes them.
-import { unusual } from "./plain-cursor.ts";
+// Reads JSON as SDKs write it: no space between tokens, and texts and numbers as JSON.stringify writes them.
+import type { Field, Message } from "./otlp-fields.ts";
+import { unusual } from "./visitor.ts";
 
 const quote = 34;
 const backslash = 92;
@@ -19,9 +20,6 @@ for (const digit of "0123456789abcdef") hexDigits[digit.charCodeAt(0)] = 1;
 
 const shortEscapes = new Uint8Array(256);
 for (const char of '"\\bfnrt') shortEscapes[char.charCodeAt(0)] = 1;
-
-/** Text between tokens, to be compared. */
-export const token = (text: string): Buffer => Buffer.from(text);
 
 function nextOf(byte: number, bytes: Buffer, from: number): number {
   const at = bytes.indexOf(byte, from);
@@ -45,15 +43,17 @@ function hasControls(bytes: Buffer): boolean {
 }
 
 /** Positions beyond the end have no byte that anything expects. */
-export class JsonCursor {
-  readonly #bytes: Buffer;
+export class JsonBytes {
+  readonly bytes: Buffer;
   at = 0;
   /** Objects, lists and commas so far, as DecodeLimits counts them, but for those within tokens that were skipped. */
   elements = 0;
-  /** The last text, without its quotes, and whether it has escapes. */
+  /** The last text, id or time, without its quotes, and whether it has escapes. */
   from = 0;
   to = 0;
   isEscaped = false;
+  /** The last number. */
+  number = 0;
   /** The next of each after where one was last looked for. */
   #quoteAt = -1;
   #backslashAt = -1;
@@ -61,26 +61,26 @@ export class JsonCursor {
   /** Throws for bytes that no JSON without space has. */
   constructor(bytes: Buffer) {
     if (hasControls(bytes)) throw unusual;
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
   skip(expected: Buffer): void {
     for (let i = 0; i < expected.length; i++) {
-      if (this.#bytes[this.at + i] !== expected[i]) throw unusual;
+      if (this.bytes[this.at + i] !== expected[i]) throw unusual;
     }
     this.at += expected.length;
   }
 
   open(bracket: "{" | "["): void {
-    if (this.#bytes[this.at++] !== bracket.charCodeAt(0)) throw unusual;
+    if (this.bytes[this.at++] !== bracket.charCodeAt(0)) throw unusual;
     this.elements++;
   }
 
   /** Whether a field or an item follows; else it is closed. */
   more(bracket: "}" | "]"): boolean {
     // Only what was just opened ends in an opening bracket.
-    const isFirst = (this.#bytes[this.at - 1]! | 32) === 123;
-    const byte = this.#bytes[this.at];
+    const isFirst = (this.bytes[this.at - 1]! | 32) === 123;
+    const byte = this.bytes[this.at];
     if (byte === bracket.charCodeAt(0)) {
       this.at++;
       return false;
@@ -92,21 +92,21 @@ export class JsonCursor {
     return true;
   }
 
-  /** The number of the field that follows, of those that are known. */
-  field(names: Names): number {
-    const bytes = this.#bytes;
+  /** The field that follows, of those that are known. */
+  field(message: Message): Field {
+    const bytes = this.bytes;
     if (bytes[this.at++] !== quote) throw unusual;
     const from = this.at;
     while (ends[bytes[this.at]!] === 0) this.at++;
-    const field = names.find(bytes, from, this.at);
+    const field = message.named(bytes, from, this.at);
     // Not a backslash, which no name has.
-    if (bytes[this.at++] !== quote) throw unusual;
+    if (!field || bytes[this.at++] !== quote) throw unusual;
     if (bytes[this.at++] !== 58) throw unusual;
     return field;
   }
 
-  text(): void {
-    const bytes = this.#bytes;
+  passText(): void {
+    const bytes = this.bytes;
     let at = this.at;
     if (bytes[at++] !== quote) throw unusual;
     this.from = at;
@@ -125,14 +125,14 @@ export class JsonCursor {
 
   /** The next quote or backslash; the end if there is none. */
   #endOfPart(at: number): number {
-    if (this.#quoteAt < at) this.#quoteAt = nextOf(quote, this.#bytes, at);
-    if (this.#backslashAt < at) this.#backslashAt = nextOf(backslash, this.#bytes, at);
+    if (this.#quoteAt < at) this.#quoteAt = nextOf(quote, this.bytes, at);
+    if (this.#backslashAt < at) this.#backslashAt = nextOf(backslash, this.bytes, at);
     return Math.min(this.#quoteAt, this.#backslashAt);
   }
 
   /** Only as JSON.stringify writes it, so that a text has one form. Returns the position after it. */
   #escape(at: number): number {
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     // The end, or a byte that no text may have.
     if (bytes[at] !== backslash) throw unusual;
     if (shortEscapes[bytes[at + 1]!] === 1) return at + 2;
@@ -146,77 +146,75 @@ export class JsonCursor {
   }
 
   /** The last text. */
-  read(): string {
+  text(): string {
     return this.textAt(this.from, this.to, this.isEscaped);
   }
 
   textAt(from: number, to: number, isEscaped: boolean): string {
     return isEscaped
-      ? (JSON.parse(this.#bytes.toString("utf8", from - 1, to + 1)) as string)
-      : this.#bytes.toString("utf8", from, to);
+      ? (JSON.parse(this.bytes.toString("utf8", from - 1, to + 1)) as string)
+      : this.bytes.toString("utf8", from, to);
   }
 
-  /** An id that is not all zero, lower-case; it is the last text. */
-  id(digits: number): void {
-    const bytes = this.#bytes;
-    this.text();
-    if (this.to - this.from !== digits) throw unusual;
+  /** The last id. */
+  id(): string {
+    return this.text();
+  }
+
+  /** Whether the last text is the id of so many bytes, in lower case and not all zero. */
+  isId(length: 8 | 16): boolean {
+    if (this.to - this.from !== 2 * length) return false;
     let any = 0;
     for (let at = this.from; at < this.to; at++) {
-      if (hexDigits[bytes[at]!] !== 1) throw unusual;
-      any |= bytes[at]! ^ zero;
+      if (hexDigits[this.bytes[at]!] !== 1) return false;
+      any |= this.bytes[at]! ^ zero;
     }
-    if (any === 0) throw unusual;
+    return any !== 0;
   }
 
-  /** Whether a text follows that is empty; it is skipped. */
-  emptyText(): boolean {
-    if (this.#bytes[this.at] !== quote || this.#bytes[this.at + 1] !== quote) return false;
-    this.at += 2;
-    return true;
-  }
-
-  /** Nanoseconds as text; 0 counts as absent. */
-  time(): string | null {
-    const bytes = this.#bytes;
-    if (bytes[this.at++] !== quote) throw unusual;
-    const from = this.at;
+  /** Nanoseconds as text. */
+  passTime(): void {
+    if (this.bytes[this.at++] !== quote) throw unusual;
+    this.from = this.at;
     this.#digits(19);
-    if (bytes[this.at++] !== quote) throw unusual;
-    return bytes[from] === zero ? null : bytes.toString("latin1", from, this.at - 1);
+    this.to = this.at;
+    if (this.bytes[this.at++] !== quote) throw unusual;
+  }
+
+  /** The last time; 0 counts as absent. */
+  time(): string | null {
+    return this.bytes[this.from] === zero ? null : this.bytes.toString("latin1", this.from, this.to);
   }
 
   /** A number of few digits. */
-  count(): number {
-    const bytes = this.#bytes;
+  count(): void {
     let at = this.at;
-    let count = 0;
+    this.number = 0;
     this.#digits(9);
-    while (at < this.at) count = count * 10 + bytes[at++]! - zero;
-    return count;
+    while (at < this.at) this.number = this.number * 10 + this.bytes[at++]! - zero;
   }
 
   /** A whole number, or the text of one. */
   whole(): void {
-    if (this.#bytes[this.at] !== quote) {
+    if (this.bytes[this.at] !== quote) {
       this.#signed(15);
       return;
     }
     this.at++;
     this.#signed(19);
-    if (this.#bytes[this.at++] !== quote) throw unusual;
+    if (this.bytes[this.at++] !== quote) throw unusual;
   }
 
   #signed(max: number): void {
-    if (this.#bytes[this.at] === minus) {
+    if (this.bytes[this.at] === minus) {
       this.at++;
-      if (this.#bytes[this.at] === zero) throw unusual;
+      if (this.bytes[this.at] === zero) throw unusual;
     }
     this.#digits(max);
   }
 
   #digits(max: number): void {
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     const from = this.at;
     while (bytes[this.at]! >= zero && bytes[this.at]! <= nine) this.at++;
     const count = this.at - from;
@@ -227,55 +225,20 @@ export class JsonCursor {
   double(): void {
     const from = this.at;
     // Digits, signs, a point and an exponent; up to its end, nothing longer is read.
-    while (this.at - from < 32 && isOfNumber(this.#bytes[this.at]!)) this.at++;
-    const text = this.#bytes.toString("latin1", from, this.at);
+    while (this.at - from < 32 && isOfNumber(this.bytes[this.at]!)) this.at++;
+    const text = this.bytes.toString("latin1", from, this.at);
     const number = Number(text);
     if (!Number.isFinite(number) || String(number) !== text) throw unusual;
   }
 
   bool(): void {
-    this.skip(this.#bytes[this.at] === 116 ? yes : no);
+    this.skip(this.bytes[this.at] === 116 ? yes : no);
   }
 }
 
-const yes = token("true");
-const no = token("false");
+const yes = Buffer.from("true");
+const no = Buffer.from("false");
 
 function isOfNumber(byte: number): boolean {
   return (byte >= zero && byte <= nine) || byte === 43 || byte === minus || byte === 46 || byte === 101;
-}
-
-/** The names of the fields of a message. */
-export class Names {
-  readonly #names: Buffer[];
-  readonly #byShape = new Map<number, number>();
-
-  /** No two have the same length, first and last letter. */
-  constructor(...names: string[]) {
-    this.#names = names.map(name => Buffer.from(name));
-    this.#names.forEach((name, at) => {
-      const shape = shapeOf(name, 0, name.length);
-      if (this.#byShape.has(shape)) throw new Error(`${name} is like another name`);
-      this.#byShape.set(shape, at);
-    });
-  }
-
-  find(bytes: Buffer, from: number, to: number): number {
-    const at = this.#byShape.get(shapeOf(bytes, from, to));
-    if (at === undefined) throw unusual;
-    const name = this.#names[at]!;
-    for (let i = 0; i < name.length; i++) if (bytes[from + i] !== name[i]) throw unusual;
-    return at;
-  }
-}
-
-function shapeOf(bytes: Buffer, from: number, to: number): number {
-  return ((to - from) << 16) | (bytes[from]! << 8) | bytes[to - 1]!;
-}
-
-/** Adds a field to those that were read; throws if it was read before. */
-export function once(seen: number, field: number): number {
-  const bit = 1 << field;
-  if ((seen & bit) !== 0) throw unusual;
-  return seen | bit;
 }
