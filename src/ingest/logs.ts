@@ -24,9 +24,9 @@ import {
   readersOf,
   withBody,
 } from "./admit.ts";
+import { answersOf } from "./answers.ts";
 import { inTurns } from "./in-turns.ts";
 import { intakeOf } from "./intake.ts";
-import { answersOfLogs, type LogsOutcome } from "./log-answers.ts";
 import type { PreparedRecords, PreparedService } from "./prepare-logs.ts";
 import type { Preparer } from "./preparer.ts";
 import { agentOfGroup, type FindAgents } from "./resolve-agent.ts";
@@ -46,6 +46,12 @@ export type LogsDeps = FindAgents &
     onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
   };
 
+/** By service. `recordCount` of accepted ones: kept for their span, repetitions included. */
+export type LogsOutcome = {
+  accepted: { serviceName: string; agentId: string; recordCount: number; dropped: DroppedRecords }[];
+  refused: { serviceName: string | null; recordCount: number; refusal: Refusal }[];
+};
+
 /** Throws a Refusal if every record was refused. */
 export async function ingestLogs(deps: LogsDeps, request: IngestRequest): Promise<LogsOutcome> {
   try {
@@ -56,7 +62,7 @@ export async function ingestLogs(deps: LogsDeps, request: IngestRequest): Promis
       deps.onAnswered([refusedWhole(refusal, request.id)], key);
       throw error;
     });
-    deps.onAnswered(answersOfLogs(outcome, request.id), key);
+    deps.onAnswered(answersOf(outcome.accepted, outcome.refused, request.id), key);
     if (outcome.accepted.length === 0 && outcome.refused.length > 0) throw outcome.refused[0]!.refusal;
     return outcome;
   } catch (error) {

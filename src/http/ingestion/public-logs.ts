@@ -2,8 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IngestRequest } from "../../ingest/admit.ts";
-import type { LogsOutcome } from "../../ingest/log-answers.ts";
-import { ingestLogs, type LogsDeps } from "../../ingest/logs.ts";
+import { ingestLogs, type LogsDeps, type LogsOutcome } from "../../ingest/logs.ts";
 import type { DroppedRecords } from "../../model/ingestion.ts";
 import { partialMessageOfLogs } from "../../wire/otlp-reply.ts";
 import { metrics } from "../health.ts";
