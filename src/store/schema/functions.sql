@@ -134,11 +134,13 @@ begin
 end
 $$;
 
--- Of traces that arrived while their agent was being deleted, and go with it.
+-- Of traces that arrived while their agent was being deleted, and go with it: in the trigger of its foreign key, not by
+-- `delete_traces`.
 create or replace function delete_rows_of_agents_traces() returns trigger language plpgsql as $$
 declare
   all_gone record;
 begin
+  if pg_trigger_depth() < 2 then return null; end if;
   select array_agg(id order by id) as ids, array_agg(agent_id order by id) as agents, array_agg(external_id order by id) as names
     into all_gone from gone;
   if all_gone.ids is not null then
