@@ -2,9 +2,8 @@
 import type { FastifyReply } from "fastify";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { countAttempts } from "../../store/accounts/attempts.ts";
+import { gatherAttempts } from "../../store/accounts/attempts.ts";
 import type { Database } from "../../store/db.ts";
-import { gather } from "../../store/ingestion/gather.ts";
 
 const windowSeconds = 60;
 
@@ -18,39 +17,14 @@ type Left = Limit & { left: number; endsInSeconds: number };
 export type LimitKeys = (key: AdmittedKey, reply: FastifyReply) => Promise<void>;
 
 export function limitKeys(db: Database): LimitKeys {
-  let requests = 0;
-  /** One query at a time, for all that arrived during the last one. */
-  const count = gather(
-    async tickets => {
-      const subjects = [...Map.groupBy(tickets, ticket => ticket.slice(0, ticket.lastIndexOf(" ")))];
-      const counts = await countAttempts(
-        db,
-        subjects.map(([subject, { length: times }]) => ({
-          kind: "ingestion requests",
-          subject: subject.split(" "),
-          windowSeconds,
-          times,
-        })),
-      );
-      return new Map(
-        subjects.flatMap(([, given], at) => {
-          const { count, endsInSeconds } = counts[at]!;
-          const before = count - given.length;
-          return given.map(
-            (ticket, index) => [ticket, { count: before + index + 1, endsInSeconds }] as const,
-          );
-        }),
-      );
-    },
-    { roundsMax: 1 },
-  );
+  const count = gatherAttempts(db, { kind: "ingestion requests", windowSeconds });
 
   return async (key, reply) => {
     const limits = limitsOf(key);
     if (limits.length === 0) return;
     const lefts = await Promise.all(
       limits.map(async (limit): Promise<Left> => {
-        const { count: sent, endsInSeconds } = (await count(`${limit.what} ${limit.id} ${requests++}`))!;
+        const { count: sent, endsInSeconds } = await count(`${limit.what} ${limit.id}`);
         return { ...limit, left: limit.max - sent, endsInSeconds };
       }),
       // Without the count, the request goes on: storing it needs the same database.

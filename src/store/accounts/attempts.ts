@@ -1,6 +1,7 @@
 // Counts attempts in windows of time, for rate limits that hold for all nodes together.
 import { createHash } from "node:crypto";
 import type { Database } from "../db.ts";
+import { gather } from "../ingestion/gather.ts";
 
 /** What the counted attempts have in common. Of `subject`, only a hash is stored, by whose beginning its first part is found. */
 export type Counted = { kind: string; subject: string[] };
@@ -17,11 +18,37 @@ export async function countAttempt(db: Database, attempt: Attempt): Promise<Coun
   return count!;
 }
 
-/** Counts many attempts in one statement; their subjects must differ. The counts are in the order of the attempts. */
-export async function countAttempts(
+/**
+ * Counts attempts of one kind, in one statement for all that were made while the last one ran: a flood must not occupy the
+ * database.
+ */
+export function gatherAttempts(
   db: Database,
-  attempts: (Attempt & { times: number })[],
-): Promise<Count[]> {
+  given: { kind: string; windowSeconds: number },
+): (subject: string) => Promise<Count> {
+  let number = 0;
+  const count = gather<Count>(
+    async tickets => {
+      const groups = [...Map.groupBy(tickets, ticket => ticket.slice(ticket.indexOf(" ") + 1))];
+      const counts = await countAttempts(
+        db,
+        groups.map(([subject, { length: times }]) => ({ ...given, subject: [subject], times })),
+      );
+      return new Map(
+        groups.flatMap(([, made], at) => {
+          const { count, endsInSeconds } = counts[at]!;
+          const before = count - made.length;
+          return made.map((ticket, index) => [ticket, { count: before + index + 1, endsInSeconds }] as const);
+        }),
+      );
+    },
+    { roundsMax: 1, keysMax: 1_024 },
+  );
+  return subject => count(`${number++} ${subject}`) as Promise<Count>;
+}
+
+/** Counts many attempts in one statement; their subjects must differ. The counts are in the order of the attempts. */
+async function countAttempts(db: Database, attempts: (Attempt & { times: number })[]): Promise<Count[]> {
   const hashed = attempts.map(attempt => ({ ...attempt, hash: hashOf(attempt.subject) }));
   const { rows } = await db.pool.query<{ kind: string; subject: Buffer; count: number; ends_in: number }>(
     // In the order of their keys, so that two processes never wait for each other.
