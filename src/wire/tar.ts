@@ -21,7 +21,8 @@ export function tarMember({ name, content }: Member, at: Date): Buffer {
     136,
   );
   header.write("        ", 148); // the checksum is computed with spaces in its place
-  header.write("0ustar\u000000", 156);
+  header.write("0", 156); // a plain file
+  header.write("ustar\u000000", 257);
   header.write(`${checksum(header).toString(8).padStart(6, "0")}\0 `, 148);
   return Buffer.concat([header, content, Buffer.alloc(padding(content.length))]);
 }

@@ -1,9 +1,10 @@
 // The file of a backup: its members come back as they were, and writing many of them leaves no listeners behind.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { zstdDecompressSync } from "node:zlib";
 import { readArchive, writeArchive } from "../../src/backup/archive.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "onlooker-archive-"));
@@ -25,6 +26,8 @@ test("many large members are written without a warning, and read as they were", 
   const read = [];
   for await (const { name, content } of readArchive(file)) read.push({ name, content: Buffer.from(content) });
   assert.deepEqual(read, members);
+  const tar = zstdDecompressSync(readFileSync(file));
+  assert.equal(tar.toString("latin1", 257, 265), "ustar\u000000", "other tools know the format by it");
   await new Promise(resolve => setImmediate(resolve));
   assert.deepEqual(warnings, []);
   assert.deepEqual(readdirSync(folder), ["many.backup"]);
