@@ -6,7 +6,7 @@ import { type Account, type BenchProject, openAccount, privacyOf, sendTrace } fr
 import type { Figures, Given, Parts } from "./benchmark.ts";
 import { quantile } from "./figures.ts";
 import type { Child } from "./processes.ts";
-import { openStand } from "./stand.ts";
+import { hasQueue, openStand } from "./stand.ts";
 
 type Sent = { method?: string; path: string; headers?: Record<string, string>; body: string | Buffer };
 
@@ -56,16 +56,21 @@ export async function openAttacks(given: Given, word: string): Promise<Parts> {
   };
   /** From when a trace was stored to the end of its run, in ms; then the attacker's runs go. */
   const verdictsSince = async (began: Date): Promise<number[]> => {
+    // A commit without a queue has what is open among the runs.
+    const open = (await hasQueue(stand.database)) ? "queue" : "runs";
     const until = Date.now() + settleMs;
     for (;;) {
       const { rows } = await stand.database.query<{ ms: number; open: boolean }>(
-        `select extract(epoch from coalesce(finished_at, now()) - first_batch_at)::float8 * 1000 as ms,
+        `select extract(epoch from coalesce(finished_at, now()) - created_at)::float8 * 1000 as ms,
           finished_at is null as open
-        from runs where agent_id = $1 and first_batch_at >= $2`,
+        from (
+          select id, agent_id, created_at, finished_at from runs
+          union select id, agent_id, created_at, null from ${open} where state in ('pending', 'running')
+        ) stored where agent_id = $1 and created_at >= $2`,
         [neighbor.agentId, began],
       );
       if (rows.every(({ open }) => !open) || Date.now() > until) {
-        await stand.database.query("delete from runs where state = 'pending'");
+        await stand.database.query(`delete from ${open} where state = 'pending'`);
         return rows.map(({ ms }) => ms);
       }
       await sleep(500);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openAccount } from "./account.ts";
 import type { Given, Parts } from "./benchmark.ts";
 import { cpuSeconds, peakMb } from "./processes.ts";
-import { openStand, type Stand } from "./stand.ts";
+import { hasQueue, openStand, type Stand } from "./stand.ts";
 
 type Point = { runs: number; open: number; seconds: number; service: number; postgres: number };
 
@@ -77,8 +77,12 @@ async function evaluated(stand: Stand, agentId: string, pid: number): Promise<{ 
 }
 
 async function countRuns({ database }: Stand, agentId: string): Promise<Pick<Point, "runs" | "open">> {
+  // A commit without a queue has them among the runs.
+  const counted = (await hasQueue(database))
+    ? "(select count(*)::int from queue where agent_id = $1)"
+    : "count(*) filter (where state in ('pending', 'running'))::int";
   const { rows } = await database.query<{ open: number; runs: number; bad: number }>(
-    `select count(*) filter (where state in ('pending', 'running'))::int as open,
+    `select ${counted} as open,
       count(*) filter (where state = 'completed')::int as runs,
       count(*) filter (where state = 'error' or verdict <> 'passed')::int as bad
     from runs where agent_id = $1`,

@@ -125,3 +125,9 @@ function quietLog() {
     error: console.error,
   };
 }
+
+/** Whether runs that have not ended have a table of their own: not in earlier commits, with which this one is compared. */
+export async function hasQueue(database: pg.Client): Promise<boolean> {
+  const { rows } = await database.query<{ has: boolean }>("select to_regclass('queue') is not null as has");
+  return rows[0]!.has;
+}

@@ -12,13 +12,13 @@ import { type Reason, runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { EventPublisher } from "./store/events.ts";
+import { attemptsMax, extendLeases } from "./store/runs/claims.ts";
 import {
+  claimAbandonedManualRuns,
   claimManualRuns,
   claimWaitingManualRuns,
-  extendManualLeases,
   listWaitingAgents,
   type ManualRun,
-  releaseAbandoned,
 } from "./store/runs/manual-claims.ts";
 import {
   completeManualRun,
@@ -110,17 +110,29 @@ export class Launcher {
     await this.#extending;
   }
 
-  async #release(): Promise<void> {
+  /**
+   * Takes up runs whose workers died. One whose turns are done goes on with its evaluation. One that has sent something ends with
+   * an error, because sending it again could repeat the agent's actions; any other is pending again. Those of cancelled launches
+   * end, and so do those that crashed too many workers.
+   */
+  async #takeUpAbandoned(): Promise<void> {
     if (this.#clock.now() < this.#leasesCountAt) return;
-    for (const ended of await releaseAbandoned(this.#deps.db, [...this.#inHand.keys()])) {
-      this.#publishEnd(ended, ended.state);
+    const { db, leaseMs } = this.#deps;
+    const claim = { lease: this.#lease, leaseMs, inHand: [...this.#inHand.keys()] };
+    for (const run of await claimAbandonedManualRuns(db, claim)) {
+      const turnsDone = run.judgeLeftMs !== null;
+      const code = turnsDone ? "worker_died" : "worker_died_before_sending";
+      if (run.attempts > attemptsMax && (turnsDone || !run.sent))
+        await this.#end(run, { code, data: { attempts: attemptsMax } });
+      else if (turnsDone && !run.cancelled) this.#begin(run, undefined);
+      else await this.#giveUp(run);
     }
   }
 
   /** Resolves to the ms after which to claim again. */
   async #claim(): Promise<number> {
     const { db, leaseMs } = this.#deps;
-    await this.#release();
+    await this.#takeUpAbandoned();
     const waitedMax = inHandMax - this.#inHand.size;
     const waited = await claimWaitingManualRuns(db, { lease: this.#lease, leaseMs, runsMax: waitedMax });
     for (const run of waited) this.#begin(run, undefined);
@@ -229,7 +241,7 @@ export class Launcher {
     if (runIds.length === 0) return;
     const { db, log, leaseMs } = this.#deps;
     try {
-      for (const id of await extendManualLeases(db, { lease: this.#lease, leaseMs, runIds })) {
+      for (const id of await extendLeases(db, { lease: this.#lease, leaseMs, runIds })) {
         this.#inHand.get(id)?.abort.abort();
       }
     } catch (error) {

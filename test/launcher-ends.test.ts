@@ -131,7 +131,7 @@ async function abandoned(agentId: string, { sent }: { sent: boolean }): Promise<
   if (sent) {
     await beginTurn(db, { lease, run: run! }, { ...turn, ...nothing, startedAt: new Date().toISOString() });
   }
-  await db.pool.query("update runs set lease_until = now() - interval '1 second' where lease = $1", [lease]);
+  await db.pool.query("update queue set lease_until = now() - interval '1 second' where lease = $1", [lease]);
   return launchId;
 }
 
@@ -161,13 +161,13 @@ test("a launcher whose leases expired while the database was down continues its 
   const { launcher, stop } = startLauncher(agent);
   const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
   const answer = await begun.promise;
-  await db.pool.query("update runs set lease_until = now() - interval '1 minute' where launch_id = $1", [
+  await db.pool.query("update queue set lease_until = now() - interval '1 minute' where launch_id = $1", [
     launchId,
   ]);
   launcher.wake();
   await eventually(async () => {
     const { rowCount } = await db.pool.query(
-      "select from runs where launch_id = $1 and lease_until < now()",
+      "select from queue where launch_id = $1 and lease_until < now()",
       [launchId],
     );
     assert.equal(rowCount, 0);
@@ -205,7 +205,7 @@ for (const statement of [
   "insert into run_turns",
   "update run_turns",
   "insert_traces",
-  "update runs set state = 'completed'",
+  "delete from queue where id",
 ]) {
   test(`a database that goes down at “${statement}” is waited for, and nothing is sent or stored twice`, async t => {
     const proxy = await startCuttingProxy(launching.url);

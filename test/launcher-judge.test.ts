@@ -13,7 +13,7 @@ import { listJudgeCalls } from "../src/store/judge/calls.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
 import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch, insertLaunch } from "../src/store/runs/launches.ts";
-import { claimManualRuns, releaseAbandoned } from "../src/store/runs/manual-claims.ts";
+import { claimManualRuns } from "../src/store/runs/manual-claims.ts";
 import { endManualRun, evaluateManualRunsAgain, parkManualRun } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { deleteTrace } from "../src/store/traces/read.ts";
@@ -164,9 +164,10 @@ test("runs that wait for the judge are read by the conventions and rules that th
   await updateAgent(db, agentId, began);
   const { launcher, id } = await awaiting(agentId, 1);
   await updateAgent(db, agentId, { conventions: ["*"], conventionRules: [] });
-  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
-    id,
-  ]);
+  await db.pool.query(
+    "update queue set next_try_at = now(), judge_deadline_at = now() where launch_id = $1",
+    [id],
+  );
   const first = (await ended(id)).runs[0]!;
   assert.deepEqual([first.outage, readByOf(decodeDetail(first.detail))], [true, began]);
   server.script = obliging();
@@ -194,7 +195,7 @@ test("a launch that is cancelled while it waits for the judge ends immediately",
 
 test("runs that wait for the judge survive their launcher: another one evaluates them, and sends nothing again", async () => {
   const { agentId } = await makeSender(db);
-  const { launcher, id, waiting } = await awaiting(agentId, 2);
+  const { launcher, id } = await awaiting(agentId, 2);
   await launcher.stop(0);
   const between = await listRunsOfLaunch(db, id);
   assert.deepEqual(
@@ -206,7 +207,7 @@ test("runs that wait for the judge survive their launcher: another one evaluates
   );
   const sent = agent.asked.length;
   server.script = obliging();
-  await db.pool.query("update runs set next_try_at = now() where launch_id = $1", [id]);
+  await db.pool.query("update queue set next_try_at = now() where launch_id = $1", [id]);
   const second = startLauncher();
   const { state, runs } = await ended(id);
   await second.stop(0);
@@ -221,11 +222,6 @@ test("runs that wait for the judge survive their launcher: another one evaluates
     ],
   );
   assert.equal(agent.asked.length, sent);
-  // The deadline was set when the judge was first asked.
-  assert.deepEqual(
-    runs.map(run => run.judgeDeadlineAt),
-    waiting.map(run => run.judgeDeadlineAt),
-  );
 });
 
 test("a run that is asking the judge is given back by a launcher that stops, and taken over from one that died", async () => {
@@ -238,7 +234,7 @@ test("a run that is asking the judge is given back by a launcher that stops, and
     await server.arrived(asked + 1);
     if (end === "dies") {
       const gone = "lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
-      await db.pool.query(`update runs set ${gone} where launch_id = $1`, [id]);
+      await db.pool.query(`update queue set ${gone} where launch_id = $1`, [id]);
     } else await launcher.stop(0);
     server.script = obliging();
     const second = startLauncher();
@@ -260,9 +256,10 @@ test("a run whose checks the judge was unavailable for says so, and is evaluated
   const { launcher, id } = await awaiting(agentId, 2);
   await launcher.stop(0);
   // Their deadline has passed.
-  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
-    id,
-  ]);
+  await db.pool.query(
+    "update queue set next_try_at = now(), judge_deadline_at = now() where launch_id = $1",
+    [id],
+  );
   const second = startLauncher();
   const { state, counts, notFullyEvaluated, runs } = await ended(id);
   assert.deepEqual([state, counts.passed, notFullyEvaluated], ["completed", 2, 2]);
@@ -304,9 +301,10 @@ test("a run that is evaluated again in vain keeps its results, and one whose tra
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
   await launcher.stop(0);
-  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
-    id,
-  ]);
+  await db.pool.query(
+    "update queue set next_try_at = now(), judge_deadline_at = now() where launch_id = $1",
+    [id],
+  );
   const second = startLauncher();
   const [run] = (await ended(id)).runs;
   const again = () => evaluateManualRunsAgain(db, agentId, { launchId: id }, 900_000);
@@ -316,13 +314,15 @@ test("a run that is evaluated again in vain keeps its results, and one whose tra
   await eventually(async () => assert.notEqual((await listRunsOfLaunch(db, id))[0]?.nextTryAt, null));
   await second.stop(0);
   const gone =
-    "update runs set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+    "update queue set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
   await db.pool.query(`${gone}, next_try_at = null where launch_id = $1`, [id]);
-  assert.deepEqual(
-    (await releaseAbandoned(db, [])).map(ended => [ended.id, ended.state]),
-    [[run!.id, "completed"]],
-  );
-  const [kept] = await listRunsOfLaunch(db, id);
+  const third = startLauncher();
+  const kept = await eventually(async () => {
+    const [found] = await listRunsOfLaunch(db, id);
+    assert.equal(found?.state, "completed");
+    return found;
+  });
+  await third.stop(0);
   assert.deepEqual(
     [kept?.state, kept?.verdict, kept?.outage, kept?.error],
     ["completed", "passed", true, null],
@@ -336,7 +336,7 @@ test("a run that crashes every worker ends as an error that says so", async () =
   const { launcher, id } = await awaiting(agentId, 1);
   await launcher.stop(0);
   const gone =
-    "update runs set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+    "update queue set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
   await db.pool.query(`${gone}, next_try_at = null where launch_id = $1`, [id]);
   const second = startLauncher();
   const { state, runs } = await ended(id);
@@ -383,7 +383,7 @@ test("a run whose turn's trace is deleted while it waits ends as an error that s
   await launcher.stop(0);
   const [turn] = (await listTurns(db, [waiting[0]!.id])).get(waiting[0]!.id)!;
   await deleteTrace(db, turn!.traceId!);
-  await db.pool.query("update runs set next_try_at = now() where launch_id = $1", [id]);
+  await db.pool.query("update queue set next_try_at = now() where launch_id = $1", [id]);
   const second = startLauncher();
   const { runs } = await ended(id);
   await second.stop(0);
@@ -396,9 +396,10 @@ test("a run whose turn's trace is deleted while it waits ends as an error that s
 test("a judge that stays unavailable is given up at the deadline", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
-  await db.pool.query("update runs set judge_deadline_at = now(), next_try_at = now() where launch_id = $1", [
-    id,
-  ]);
+  await db.pool.query(
+    "update queue set judge_deadline_at = now(), next_try_at = now() where launch_id = $1",
+    [id],
+  );
   const { runs } = await ended(id);
   await launcher.stop(0);
   const [plain, judged] = decodeDetail(runs[0]!.detail).results[0]!.checks;
@@ -413,9 +414,10 @@ test("a run whose content is forgotten just as it is to be evaluated again is le
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
   await launcher.stop(0);
-  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
-    id,
-  ]);
+  await db.pool.query(
+    "update queue set next_try_at = now(), judge_deadline_at = now() where launch_id = $1",
+    [id],
+  );
   const second = startLauncher();
   const [run] = (await ended(id)).runs;
   await second.stop(0);

@@ -90,7 +90,7 @@ async function ended(runId: string, state = "completed") {
 }
 
 async function leaseEnd(runId: string): Promise<number> {
-  const { rows } = await db.pool.query("select lease_until from runs where id = $1", [runId]);
+  const { rows } = await db.pool.query("select lease_until from queue where id = $1", [runId]);
   return rows[0].lease_until.getTime();
 }
 
@@ -231,7 +231,7 @@ suite("a worker", () => {
     const slow = slowJudge();
     const silent = startWorker({ judge: slow.judge });
     await slow.asked;
-    await db.pool.query("update runs set lease_until = now() - interval '1 second' where id = $1", [runId]);
+    await db.pool.query("update queue set lease_until = now() - interval '1 second' where id = $1", [runId]);
     const other = startWorker();
     const before = await ended(runId);
     slow.release();
@@ -287,7 +287,7 @@ suite("a run that cannot be evaluated", () => {
   test("is announced as an error after it crashed three workers", async () => {
     const { runId } = await storeDueRun(db, plain);
     await db.pool.query(
-      `update runs set state = 'running', attempts = 3, lease = gen_random_uuid(),
+      `update queue set state = 'running', attempts = 3, lease = gen_random_uuid(),
         lease_until = now() - interval '1 second' where id = $1`,
       [runId],
     );

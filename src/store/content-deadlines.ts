@@ -35,17 +35,22 @@ export async function noteDeadlines(client: pg.PoolClient, noted: Deadline[]): P
  * counts: the end of the last run, or the last batch. Null: the trace or run is gone, or was forgotten.
  */
 export const stateOfDeadlines = `
-  select d.agent_id, d.subject_id, d.after_s, t.id is not null as is_trace, coalesce(ran.is_open, false) as is_open,
+  select d.agent_id, d.subject_id, d.after_s, t.id is not null as is_trace,
+    (select true from queue q where q.id = any (involved.ids) limit 1) is not null as is_open,
     case when t.content = 'forgotten' then null else coalesce(ran.ended_at, t.updated_at) end as since
   from d left join traces t on t.id = d.subject_id
-  left join lateral (
-    select bool_or(r.state in ('pending', 'running')) as is_open, max(coalesce(r.finished_at, r.created_at)) as ended_at
-    from runs r where r.id = any (array(
+  cross join lateral (
+    select array(
       select id from runs where trace_id = d.subject_id
+      union all select id from queue
+        where agent_id = d.agent_id and state in ('pending', 'running') and trace_id = d.subject_id
       union all select run_id from run_turns where agent_id = d.agent_id and trace_id = d.subject_id
       union all select run_id from expected_traces e where e.agent_id = t.agent_id and e.external_id = t.external_id
       union all select d.subject_id
-    ))
+    ) as ids
+  ) involved
+  left join lateral (
+    select max(coalesce(r.finished_at, r.created_at)) as ended_at from runs r where r.id = any (involved.ids)
   ) ran on true`;
 
 /** `agentIds`: whose they are. */

@@ -24,6 +24,7 @@ import { arbitraryPath, arbitrarySpan, makeBatch, makeSpan } from "../model/make
 import { limits, makeSender, openTwice } from "../store/traces/make-write.ts";
 import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
 import { openTestJudges } from "../support/judges.ts";
+import { endRun } from "../support/stored-traces.ts";
 
 const { db, close } = await openTwice();
 const server = await startJudgeServer();
@@ -106,8 +107,8 @@ suite("a dry-run", () => {
     const traceId = await store([parcel]);
     const counts = async () => {
       const { rows } = await db.pool.query(
-        `select (select count(*) from runs) as runs, (select count(*) from test_cases) as tests,
-          (select count(*) from traces) as traces, (select sum(xmin::text::bigint) from runs) as touched`,
+        `select (select count(*) from queue) as runs, (select count(*) from test_cases) as tests,
+          (select count(*) from traces) as traces, (select sum(xmin::text::bigint) from queue) as touched`,
       );
       return rows[0];
     };
@@ -324,10 +325,8 @@ suite("drafts from a failed trace", () => {
     const test = parseDraft({ name: "No refunds", assertions: [never] });
     const ran = await dryRun(traceId, JSON.parse(JSON.stringify(test)), { editor: unjudged });
     assert.equal(ran?.result.outcome, "failed");
-    await db.pool.query(
-      "update runs set state = 'completed', verdict = 'failed', detail = $2 where trace_id = $1",
-      [traceId, encodeDetail({ results: [{ ...ran!.result, testId: randomUUID() }], tests: [] })],
-    );
+    const detail = encodeDetail({ results: [{ ...ran!.result, testId: randomUUID() }], tests: [] });
+    await endRun(db, traceId, { verdict: "failed", detail });
     const draft = await unjudged.draftTest({ traceId }, nobodyLeaves);
     const calls = draft!.assertions.filter(({ type }) => type === "tool_call");
     assert.deepEqual(

@@ -116,14 +116,14 @@ test("a log record that joins its trace while waiting ones are deleted is a 409 
   const place = await placeOf(service.db, agent.id);
   const run = await begun(place);
   const { rowCount } = await run.query(
-    `select from runs r join traces t on t.agent_id = r.agent_id and t.id = r.trace_id
+    `select from queue r join traces t on t.agent_id = r.agent_id and t.id = r.trace_id
      where t.external_id = $1 and r.state = 'pending' for update of r`,
     [ids.traceId],
   );
   assert.equal(rowCount, 1);
   const body = logsOf([questionRecord(ids, text)], "joining");
   const joined = send(service, { path: "/public/logs", body });
-  await waiting(place, "update runs set due_at");
+  await waiting(place, "update queue set due_at");
   const path = `/api/projects/${service.projectId}/erasures` as const;
   const confirmed = service.client.post(path, { text, confirm: 1 }).expect(409);
   const [refused] = await Promise.all([

@@ -352,7 +352,7 @@ test("an evaluation in progress writes nothing of an erased trace back", async (
   assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 1);
   erased.resolve();
   await eventually(async () => {
-    const { rows } = await service.db.pool.query("select from runs where state in ('pending', 'running')");
+    const { rows } = await service.db.pool.query("select from queue");
     assert.equal(rows.length, 0);
   });
   assert.deepEqual(await placesOf(text), []);

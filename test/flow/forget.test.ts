@@ -226,7 +226,8 @@ suite("an agent whose content is forgotten", () => {
     await judged(id);
     // As a run that waits for the judge.
     await (await placeOf(service.db, agent.id)).pool.query(
-      "update runs set state = 'running', finished_at = null where trace_id = $1",
+      `insert into queue (id, trace_id, agent_id, state, due_at, lease_until)
+        select gen_random_uuid(), id, agent_id, 'running', now(), now() + interval '1 day' from traces where id = $1`,
       [id],
     );
     await pass(agent.id, 7_200);
@@ -239,10 +240,11 @@ suite("an agent whose content is forgotten", () => {
       return Number(rows[0].s);
     };
     await eventually(async () => assert.ok((await again()) > 3_500));
-    await (await placeOf(service.db, agent.id)).pool.query(
-      "update runs set state = 'completed', finished_at = now() - interval '30 min' where trace_id = $1",
-      [id],
-    );
+    const place = await placeOf(service.db, agent.id);
+    await place.pool.query("delete from queue where trace_id = $1", [id]);
+    await place.pool.query("update runs set finished_at = now() - interval '30 min' where trace_id = $1", [
+      id,
+    ]);
     await (await placeOf(service.db, agent.id)).pool.query(
       "update content_deadlines set check_at = now() where subject_id = $1",
       [id],

@@ -26,7 +26,7 @@ async function overdue(isSo: (seconds: number) => boolean): Promise<void> {
 test("where no worker runs, a metric says for how long the first due run has waited for one", async () => {
   await storeDueRun(service.db, sender);
   const { runId } = await storeDueRun(service.db, sender);
-  await service.db.pool.query("update runs set due_at = now() - interval '1 hour' where id = $1", [runId]);
+  await service.db.pool.query("update queue set due_at = now() - interval '1 hour' where id = $1", [runId]);
   await overdue(seconds => seconds >= 3_600 && seconds < 3_700);
 
   const lease = randomUUID();

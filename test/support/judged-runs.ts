@@ -54,8 +54,8 @@ export async function storeJudgedRun(
   const lease = randomUUID();
   const id = newId();
   await db.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, started_at, lease, lease_until, cause)
-    values ($1, $2, $3, 'passive', 'running', now(), now() - interval '4 s', $4, now() + interval '1 day', $5)`,
+    `insert into queue (id, trace_id, agent_id, state, due_at, started_at, lease, lease_until, cause)
+    values ($1, $2, $3, 'running', now(), now() - interval '4 s', $4, now() + interval '1 day', $5)`,
     [id, traceId, agentId, lease, cause],
   );
   if (waiting) {

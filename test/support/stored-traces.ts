@@ -8,7 +8,7 @@ import { type Database, transaction } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";
 import { newId } from "../../src/store/new-id.ts";
 import { addResultValues, outcomesOf, versionsOf } from "../../src/store/runs/result-values.ts";
-import { placeOf } from "../../src/store/scale/places.ts";
+import { placeOf, placeOfRow } from "../../src/store/scale/places.ts";
 
 export type StoredRun = {
   state: RunState;
@@ -94,11 +94,20 @@ export async function storeRun(
   }: StoredRun,
 ): Promise<void> {
   const completed = state === "completed";
-  // Under a long lease, so no worker takes it over.
-  await (await placeOf(db, agentId)).pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, lease_until, revision, routing, verdict, passed,
+  const { pool } = await placeOf(db, agentId);
+  if (state === "pending" || state === "running") {
+    // Under a long lease, so no worker takes it over.
+    await pool.query(
+      `insert into queue (id, trace_id, agent_id, state, due_at, lease_until)
+      values ($1, $2, $3, $4, $5, now() + interval '1 day')`,
+      [newId(), traceId, agentId, state, dueAt],
+    );
+    return;
+  }
+  await pool.query(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at, revision, routing, verdict, passed,
       failed, skipped, missing_instrumentation, test_ids, error, failed_test_ids)
-    values ($1, $2, $3, 'passive', $4, $5, now() + interval '1 day', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    values ($1, $2, $3, 'passive', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       newId(),
       traceId,
@@ -119,6 +128,33 @@ export async function storeRun(
   if (!completed || !verdict) return;
   const results = testIds.map(testId => ({ testId, outcome: verdict }));
   await keepResults(db, { agentId, traceId }, results);
+}
+
+/** Completes the trace's run without a worker, with these columns of `runs`. */
+export async function endRun(
+  db: Database,
+  traceId: string,
+  columns: Record<string, unknown> = {},
+): Promise<void> {
+  const values = { state: "completed", ...columns };
+  const names = Object.keys(values);
+  await (await placeOfRow(db, "traces", traceId)).pool.query(
+    `with ended as (delete from queue where trace_id = $1 returning *)
+    insert into runs (id, trace_id, agent_id, kind, due_at, created_at, cause, ${names.join(", ")})
+    select id, trace_id, agent_id, kind, due_at, created_at, cause, ${names.map((_, at) => `$${at + 2}`).join(", ")} from ended`,
+    [traceId, ...Object.values(values)],
+  );
+}
+
+/** Completes a run of a launch without a launcher. */
+export async function endLaunchedRun(db: Database, id: string, verdict: Outcome): Promise<void> {
+  const columns =
+    "id, agent_id, kind, due_at, created_at, launch_id, test_id, test_digest, test_row, test_repeat, input_digest";
+  await (await placeOfRow(db, "runs", id)).pool.query(
+    `with ended as (delete from queue where id = $1 returning *)
+    insert into runs (${columns}, state, verdict) select ${columns}, 'completed', $2 from ended`,
+    [id, verdict],
+  );
 }
 
 type TestResult = { testId: string; outcome: Outcome; version?: number };
@@ -147,7 +183,7 @@ export async function storeRunning(
   agentId: string,
 ): Promise<{ traceId: string; runId: string }> {
   const traceId = await storeTrace(db, agentId, { run: { state: "running" } });
-  const { rows } = await db.pool.query<{ id: string }>("select id from runs where trace_id = $1", [traceId]);
+  const { rows } = await db.pool.query<{ id: string }>("select id from queue where trace_id = $1", [traceId]);
   return { traceId, runId: rows[0]!.id };
 }
 

@@ -11,8 +11,8 @@ const owners = {
     where t.id = $1 and p.account_id = $2`,
   traces: `select 1 from traces t join agents a on a.id = t.agent_id join projects p on p.id = a.project_id
     where t.id = $1 and p.account_id = $2`,
-  runs: `select 1 from runs r join agents a on a.id = r.agent_id
-    join projects p on p.id = a.project_id where r.id = $1 and p.account_id = $2`,
+  runs: `select 1 from (select agent_id from runs where id = $1 union all select agent_id from queue where id = $1) r
+    join agents a on a.id = r.agent_id join projects p on p.id = a.project_id where p.account_id = $2`,
   launches: `select 1 from launches l join agents a on a.id = l.agent_id
     join projects p on p.id = a.project_id where l.id = $1 and p.account_id = $2`,
   backtests: `select 1 from backtests b join agents a on a.id = b.agent_id

@@ -16,7 +16,9 @@ export function declaredTables(): Map<string, Set<string>> {
   for (const file of readdirSync(schema)) {
     const text = readFileSync(new URL(file, schema), "utf8");
     for (const [, table, body] of text.matchAll(/^create table (\w+) \((.*?)^\)/gms)) {
-      const words = [...body!.matchAll(/^ {2}(\w+) /gm)].map(([, word]) => word!);
+      const words = [...body!.matchAll(/^ {2}(\w+) (?!.* generated always as \()/gm)].map(
+        ([, word]) => word!,
+      );
       tables.set(table!, new Set(words.filter(word => !constraintWords.has(word))));
     }
     for (const [, table, column] of text.matchAll(/^alter table (\w+)\s+add column (\w+) /gm))

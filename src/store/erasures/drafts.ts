@@ -1,5 +1,6 @@
 // Backtests and manual runs of tests that were drafted from traces which an erasure found: they quote these, so they are deleted.
 import type { Database } from "../db.ts";
+import { idsOfRuns } from "../runs/all-runs.ts";
 import { placeOf } from "../scale/places.ts";
 import { deleteTraces } from "../traces/read.ts";
 
@@ -38,14 +39,20 @@ export async function deleteManualRuns(db: Database, agentId: string, testIds: s
   const values = [agentId, testIds];
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rows } = await pool.query<{ id: string }>(
-      `select distinct t.id from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
+      `select distinct t.id
+       from ${idsOfRuns("agent_id = $1 and test_id = any ($2::uuid[]) and kind = 'manual'")} r
+         join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
          join traces t on t.agent_id = u.agent_id and t.id = u.trace_id
-       where r.agent_id = $1 and r.test_id = any ($2::uuid[]) and r.kind = 'manual' limit $3`,
+       limit $3`,
       [...values, deletedAtOnce],
     );
     const ids = rows.map(({ id }) => id);
     deleted = (await deleteTraces(db, agentId, ids)).length;
   }
+  await pool.query(
+    "select end_runs(array(select id from queue where agent_id = $1 and test_id = any ($2::uuid[])), '')",
+    values,
+  );
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rowCount } = await pool.query(
       `delete from runs where agent_id = $1 and id = any (array(

@@ -42,16 +42,19 @@ export const quotingTables: QuotingTable[] = [
   {
     table: "run_turns",
     keys: [id("run_id"), number("turn")],
-    join: "join runs r on r.agent_id = x.agent_id and r.id = x.run_id",
-    texts: ["x.document", "x.sent", "x.reply", "r.detail", "r.error", "r.waiting_reason"],
+    join: `left join runs r on r.agent_id = x.agent_id and r.id = x.run_id
+      left join queue q on q.agent_id = x.agent_id and q.id = x.run_id`,
+    texts: ["x.document", "x.sent", "x.reply", "r.detail", "r.error", "q.detail", "q.waiting_reason"],
     runs: "r.id = gone.run_id",
   },
+  // Before the runs: one that ends meanwhile is among these then.
+  { table: "queue", keys: [id("trace_id"), id("id")], texts: ["x.detail", "x.waiting_reason"] },
   {
     table: "runs",
     keys: [id("trace_id"), id("id")],
     // Read in the order of the agent's traces.
     join: "join traces t on t.agent_id = x.agent_id and t.id = x.trace_id",
-    texts: ["x.detail", "x.error", "x.waiting_reason"],
+    texts: ["x.detail", "x.error"],
     labels: "l.run_id = gone.id",
   },
   { table: "labels", keys: [id("id")], texts: ["x.question"] },
@@ -109,8 +112,11 @@ export async function deleteQuoting(
   const same = names.map(name => `x.${name} = gone.${name}`).join(" and ");
   const values = [agentId, ...keys.map((_, at) => found.map(row => row.keys[at]))];
   await transaction(await databaseOf(db, table, agentId), async client => {
-    if (runs)
+    if (runs) {
+      const ofQueue = `select r.id from queue r, ${gone} where r.agent_id = $1 and r.kind = 'manual' and ${runs}`;
+      await client.query(`select end_runs(array(${ofQueue}), '')`, values);
       await client.query(`delete from runs r using ${gone} where r.agent_id = $1 and ${runs}`, values);
+    }
     if (labels)
       await client.query(`delete from labels l using ${gone} where l.agent_id = $1 and ${labels}`, values);
     await client.query(`delete from ${table} x using ${gone} where x.agent_id = $1 and ${same}`, values);

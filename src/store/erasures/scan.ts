@@ -1,6 +1,7 @@
 // What an erasure reads to find traces: those of a project in the order of their ids, and the turns of its manual runs.
 import type { ConventionRule } from "../../model/agent/read-by.ts";
 import type { Database } from "../db.ts";
+import { idsOfRuns } from "../runs/all-runs.ts";
 import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type ScannedAgent = { id: string; conventionRules: ConventionRule[] };
@@ -122,8 +123,8 @@ export async function listTurnsToScan(
 ): Promise<ScannedTurn[]> {
   const { rows } = await (await placeOfRow(db, "launches", launchId)).pool.query<ScannedTurn>(
     `select u.run_id as "runId", u.turn, u.trace_id as "traceId", u.document, u.reply
-     from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
-     where r.launch_id = $1 and (u.run_id, u.turn) > ($2::uuid, $3::int) order by u.run_id, u.turn limit $4`,
+     from ${idsOfRuns("launch_id = $1")} r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
+     where (u.run_id, u.turn) > ($2::uuid, $3::int) order by u.run_id, u.turn limit $4`,
     [launchId, after.runId, after.turn, rowsMax],
   );
   return rows;

@@ -81,13 +81,15 @@ function insertCall(at: Parameters<ReturnType<typeof rowOf>>): string {
           and content is distinct from 'forgotten' for key share
       ),
       -- The run too: a manual run quotes the traces of all its turns, and is deleted, or ends, with any of them.
-      run as (
-        select id from runs where agent_id = ${at.agent_id} and id = ${at.run_id}
-          and (kind <> 'manual' or state = 'running') and exists (select from trace) for share
+      open_run as (
+        select id from queue where agent_id = ${at.agent_id} and id = ${at.run_id} and exists (select from trace) for share
       ),
       quoted as (
-        select where (${at.trace_id}::uuid is null or exists (select from trace))
-          and (${at.run_id}::uuid is null or exists (select from run))
+        select where (${at.trace_id}::uuid is null or exists (select from trace)) and (
+          ${at.run_id}::uuid is null or exists (select from open_run) or exists (
+            select from runs where agent_id = ${at.agent_id} and id = ${at.run_id} and kind = 'passive' and exists (select from trace)
+          )
+        )
       ),
       day as (
         insert into judge_days as known

@@ -91,9 +91,11 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
       row,
       at => `with known as (
           select t.content is not distinct from 'forgotten' as is_forgotten from traces t
-          join runs r on r.agent_id = t.agent_id and r.trace_id = t.id and r.id = ${at.run_id}
           join test_cases c on c.id = ${at.test_id} and c.agent_id = t.agent_id
-          where t.id = ${at.trace_id} and t.agent_id = ${at.agent_id} for key share of t, c
+          where t.id = ${at.trace_id} and t.agent_id = ${at.agent_id} and (
+            exists (select from runs r where r.agent_id = t.agent_id and r.id = ${at.run_id} and r.trace_id = t.id)
+            or exists (select from queue q where q.agent_id = t.agent_id and q.id = ${at.run_id} and q.trace_id = t.id)
+          ) for key share of t, c
         )
         insert into labels as l (${Object.keys(at)}, question)
           select ${Object.values(at)}, case when not is_forgotten then $1::bytea end from known

@@ -77,7 +77,7 @@ async function readLast(client: pg.PoolClient, agentId: string, traceIds: string
      )
      select wanted.id as "traceId", wanted.kind, wanted.content is null as "hasContent",
        last.id is not null as evaluated, last.detail,
-       ${hasOpenRun("wanted.id")} as "underWay"
+       ${hasOpenRun("$1", "wanted.id")} as "underWay"
      from wanted left join lateral (
        select id, detail from runs
        where trace_id = wanted.id and state = ${opaque("completed")} and kind <> 'manual' order by id desc limit 1
@@ -120,8 +120,8 @@ const items = multiRow<Item>(2, {
 
 async function insertRuns(client: pg.PoolClient, agentId: string, planned: Item[]): Promise<Again["runs"]> {
   const { rows } = await client.query<{ runId: string; traceId: string }>(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
-     select ${idAfterRunsOf("item.trace_id", "item.run_id")}, item.trace_id, $1, 'passive', 'pending', now(), 'again', ${items.bytes("detail")}
+    `insert into queue (id, trace_id, agent_id, due_at, cause, detail)
+     select ${idAfterRunsOf("$1", "item.trace_id", "item.run_id")}, item.trace_id, $1, now(), 'again', ${items.bytes("detail")}
      from ${items.from}
      on conflict do nothing
      returning id as "runId", trace_id as "traceId"`,

@@ -3,6 +3,7 @@
 import { type Database, isTransient } from "../db.ts";
 import { allPlaces } from "../scale/places.ts";
 import type { Claim, DueRuns } from "./claim.ts";
+import { lanes } from "./claim-statements.ts";
 import type { ClaimTurns } from "./claim-turns.ts";
 import { firstEntry } from "./queue-starts.ts";
 
@@ -70,13 +71,13 @@ async function placesDue(
       name: "agents_with_due_runs",
       // A crashed worker's run is claimed whatever else its agent has under way.
       text: `select agent_id as "agentId" from (
-          select agent_id from runs where kind <> 'manual' and state = 'pending'
-            and due_at <= now() and due_at >= $3::timestamptz and agent_id <> all ($2::uuid[])
-          union all select agent_id from runs where kind <> 'manual'
-            and next_try_at <= now() and next_try_at >= $4::timestamptz
+          select agent_id from queue where lane = '${lanes.due}'
+            and next_at <= now() and next_at >= $3::timestamptz and agent_id <> all ($2::uuid[])
+          union all select agent_id from queue where lane = '${lanes.waiting}'
+            and next_at <= now() and next_at >= $4::timestamptz
             and id <> all ($1::uuid[]) and agent_id <> all ($2::uuid[])
-          union all select agent_id from runs where kind <> 'manual'
-            and lease_until < now() and lease_until >= $5::timestamptz and id <> all ($1::uuid[])
+          union all select agent_id from queue where lane = '${lanes.leased}'
+            and next_at < now() and next_at >= $5::timestamptz and id <> all ($1::uuid[])
         ) due group by agent_id order by agent_id <= $6::uuid, agent_id limit ${agentsMax}`,
       values: [inHand, fullAgents, from.due, from.waiting, from.lease, turns.after(db)],
     });

@@ -1,14 +1,13 @@
-// The job queue of passive runs: claims due runs under a lease, extends leases, gives runs back.
+// The queue of runs: claims due passive runs under a lease, extends leases, gives runs back.
 
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
-import type { RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
 import type { Claim, ClaimedRun, DueRuns, Skipped } from "./claim.ts";
 import {
+  claimAbandoned,
   claimDue,
-  claimedColumns,
   claimShares,
   lookForAgents,
   nextDue,
@@ -16,7 +15,7 @@ import {
 } from "./claim-statements.ts";
 import { ClaimTurns, type FoundAgent } from "./claim-turns.ts";
 import { claimAcross, placesByNext } from "./claims-across.ts";
-import { leasedBy } from "./of-traces.ts";
+import { endedColumns } from "./of-traces.ts";
 import { firstEntry, type Start } from "./queue-starts.ts";
 
 /** After this many crashes of a worker, a run becomes an error, so that it no longer blocks the queue. */
@@ -51,29 +50,14 @@ function hasFullAgents({ fullAgents = [] }: Skipped): boolean {
 async function claimIn(db: Database, due: DueRuns): Promise<Claim> {
   const { lease, leaseMs, inHand = [], starts, turns = new ClaimTurns() } = due;
   const from = (await starts?.of(db)) ?? firstEntry;
-  const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
-    name: "claim_abandoned",
-    text: `with abandoned as (
-        select id from runs where kind <> 'manual' and lease_until < now() and lease_until >= $6::timestamptz
-          and id <> all ($4::uuid[])
-        order by lease_until limit 1 for update skip locked
-      )
-      update runs set
-        state = case when attempts >= $3 then 'error' else 'running' end,
-        error = case when attempts >= $3 then $5 end,
-        finished_at = case when attempts >= $3 then now() end,
-        detail = case when attempts < $3 then detail end,
-        lease = case when attempts < $3 then $1::uuid end,
-        lease_until = case when attempts < $3 then now() + $2::float8 * interval '1 ms' end,
-        attempts = attempts + case when attempts >= $3 then 0 else 1 end
-      from abandoned where runs.id = abandoned.id
-      returning ${claimedColumns}, state`,
-    values: [lease, leaseMs, attemptsMax, inHand, reasonText(workerDied), from.lease],
+  const { rows } = await db.pool.query<ClaimedRun>({
+    ...claimAbandoned.passive,
+    values: [lease, leaseMs, inHand, from.lease, 1],
   });
-  const retried = abandoned.rows.filter(run => run.state === "running");
-  const ended = abandoned.rows.filter(run => run.state === "error");
-  if (retried.length > 0) return { runs: retried, ended };
-  return { runs: await takeDue(db, { ...due, turns }, from), ended };
+  const [abandoned] = rows;
+  if (abandoned && abandoned.attempts <= attemptsMax) return { runs: [abandoned], ended: [] };
+  const hasEnded = abandoned && (await failIn(db, { lease, runId: abandoned.id, error: workerDied }));
+  return { runs: await takeDue(db, { ...due, turns }, from), ended: hasEnded ? [abandoned] : [] };
 }
 
 async function takeDue(
@@ -86,7 +70,7 @@ async function takeDue(
   const mayBeMore = (runs: number, waited: number) => runs >= runsMax || (waited >= waitingMax && waited > 0);
   if (!turns.hasBacklog(db) && fullAgents.length === 0) {
     const { rows } = await db.pool.query<ClaimedRun>({
-      ...claimDue,
+      ...claimDue.passive,
       values: [lease, leaseMs, runsMax, waitingMax, inHand, from.due, from.waiting],
     });
     turns.note(db, rows, 0);
@@ -110,7 +94,7 @@ async function takeDue(
       ...[[...pending.keys()], [...pending.values()], from.due],
     ];
     const { rows } = await db.pool.query<ClaimedRun>({
-      ...claimShares,
+      ...claimShares.passive,
       values: [lease, leaseMs, inHand, ...shares],
     });
     turns.note(db, rows, asked);
@@ -145,20 +129,30 @@ async function nextDueIn(db: Database, due: Skipped & { resumes?: boolean }): Pr
   return rows[0]?.ms ?? undefined;
 }
 
-/** Extends the leases of those runs that are still leased by this worker. */
+/**
+ * Extends the leases of these runs. Returns those to stop: another worker has them, or they are manual ones whose launch was
+ * cancelled.
+ */
 export async function extendLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
-): Promise<void> {
-  // Those at a worker of a cluster that is unavailable keep theirs, which nobody else can take over there either.
-  const { parts } = await availablePartsOfRows(db, "runs", runIds);
+): Promise<Set<string>> {
+  // Those at a worker of a cluster that is unavailable are neither cancelled nor taken over there.
+  const { parts, unknown } = await availablePartsOfRows(db, "queue", runIds);
+  const kept = new Set(unknown);
   for (const [place, ids] of parts) {
-    await place.pool.query(
-      `update runs set lease_until = now() + $2::float8 * interval '1 ms'
-        where id = any ($3::uuid[]) and ${leasedBy("$1")}`,
-      [lease, leaseMs, ids],
-    );
+    const { rows } = await place.pool.query<{ id: string }>({
+      name: "extend_leases",
+      text: `update queue set lease_until = now() + $2::float8 * interval '1 ms'
+        where id = any ($3::uuid[]) and lease = $1 and (cause = 'again' or (
+          select cancel_requested_at from launches l where l.agent_id = queue.agent_id and l.id = queue.launch_id
+        ) is null)
+        returning id`,
+      values: [lease, leaseMs, ids],
+    });
+    for (const { id } of rows) kept.add(id);
   }
+  return new Set(runIds.filter(id => !kept.has(id)));
 }
 
 /** Gives runs back as if they had not been started: any worker may claim them immediately. */
@@ -166,23 +160,27 @@ export async function giveBackRuns(
   db: Database,
   { lease, runIds }: { lease: string; runIds: string[] },
 ): Promise<void> {
-  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+  for (const [place, ids] of await partsOfRows(db, "queue", runIds)) {
     await place.pool.query(
-      `update runs set lease_until = now() - interval '1 ms', attempts = attempts - 1
-        where id = any ($2::uuid[]) and ${leasedBy("$1")}`,
+      `update queue set lease_until = now() - interval '1 ms', attempts = attempts - 1
+        where id = any ($2::uuid[]) and lease = $1`,
       [lease, ids],
     );
   }
 }
 
 /** Ends a run that could not be evaluated; false if it is not leased by this worker any more. */
-export async function failRun(
-  db: Database,
-  { lease, runId, error }: { lease: string; runId: string; error: Reason },
-): Promise<boolean> {
-  const { rowCount } = await (await placeOfRow(db, "runs", runId)).pool.query(
-    `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null, detail = null
-      where id = $2 and ${leasedBy("$1")}`,
+export async function failRun(db: Database, failed: Failed): Promise<boolean> {
+  return failIn(await placeOfRow(db, "queue", failed.runId), failed);
+}
+
+type Failed = { lease: string; runId: string; error: Reason };
+
+async function failIn(db: Database, { lease, runId, error }: Failed): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    `with failed as (delete from queue where id = $2 and lease = $1 returning *)
+      insert into runs (${endedColumns}, trace_id, cause, attempts, state, finished_at, error)
+      select ${endedColumns}, trace_id, cause, least(attempts, ${attemptsMax}), 'error', now(), $3 from failed`,
     [lease, runId, reasonText(error)],
   );
   return rowCount === 1;

@@ -7,7 +7,7 @@ import { multiRow } from "../multi-row.ts";
 import { partsOfRows } from "../scale/places.ts";
 import { countsItself, findTestChanges } from "./asked-for.ts";
 import type { EncodedRun, Outcomes } from "./completed-run.ts";
-import { leasedBy } from "./of-traces.ts";
+import { endedColumns, queuedOf } from "./of-traces.ts";
 import { closeOutages } from "./outages.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
@@ -25,7 +25,7 @@ export async function completeRuns(
 ): Promise<Set<string>> {
   const byId = new Map(completed.map(run => [run.id, run]));
   const kept = new Set<string>();
-  for (const [place, ids] of await partsOfRows(db, "runs", [...byId.keys()])) {
+  for (const [place, ids] of await partsOfRows(db, "queue", [...byId.keys()])) {
     const part = ids.map(id => byId.get(id)!);
     for (const id of await completeIn(place, lease, part)) kept.add(id);
   }
@@ -86,7 +86,7 @@ type Kept = {
 };
 
 const results = multiRow<EncodedRun>(2, {
-  id: ["uuid", run => run.id],
+  run_id: ["uuid", run => run.id],
   revision: ["int", run => run.revision],
   routing: ["text", run => run.verdict.routing],
   verdict: ["text", run => run.verdict.verdict],
@@ -112,22 +112,23 @@ export function failedTestIds({ results }: Outcomes): string[] {
 async function storeResults(client: pg.PoolClient, lease: string, completed: EncodedRun[]): Promise<Kept[]> {
   const { rows } = await client.query<Kept>({
     name: "complete_runs",
-    text: `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
-        revision = item.revision, routing = item.routing, verdict = item.verdict, score = item.score,
-        passed = item.passed, failed = item.failed, skipped = item.skipped,
-        missing_instrumentation = item.missing,
-        test_ids = string_to_array(nullif(item.test_ids, ''), ' ')::uuid[],
-        failed_test_ids = string_to_array(item.failed_ids, ' ')::uuid[],
-        test_outcomes = item.test_outcomes, test_versions = string_to_array(item.test_versions, ' ')::int[],
-        detail = ${results.bytes("detail")}, fully_evaluated = item.fully,
-        outage_open = item.outage
-      from ${results.from}
-      where runs.id = item.id and ${leasedBy("$1")}
+    text: `with ended as (
+        delete from queue using ${results.from} where id = item.run_id and lease = $1
+        returning ${endedColumns}, trace_id, cause, attempts, item.*
+      )
+      insert into runs (${endedColumns}, trace_id, cause, attempts, state, finished_at, revision, routing, verdict, score, passed, failed, skipped,
+        missing_instrumentation, test_ids, failed_test_ids, test_outcomes, test_versions, detail, fully_evaluated, outage_open)
+      select ${endedColumns}, trace_id, cause, attempts, 'completed', now(), revision, routing, verdict, score, passed, failed, skipped, missing,
+        string_to_array(nullif(item.test_ids, ''), ' ')::uuid[], string_to_array(item.failed_ids, ' ')::uuid[],
+        test_outcomes, string_to_array(item.test_versions, ' ')::int[], ${results.bytes("detail")}, fully, outage
+      from ended item
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId", runs.cause,
         date_trunc('hour', runs.created_at, 'UTC') as hour,
         date_trunc('hour', (select received_at from traces where id = runs.trace_id), 'UTC') as "traceHour",
         (
-          select true from runs other where other.trace_id = runs.trace_id and other.id <> runs.id limit 1
+          (select true from runs other where other.trace_id = runs.trace_id limit 1)
+          union all (select true from queue where ${queuedOf("runs.agent_id", "runs.trace_id")} and queue.id <> runs.id)
+          limit 1
         ) is not null as "hasOthers",
         (
           select true from runs earlier

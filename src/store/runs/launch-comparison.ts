@@ -3,6 +3,7 @@ import type { ComparedInput, ComparedTest, LaunchChange, RunSummary } from "../.
 import { type Difference, differenceOf } from "../../model/run/pass-rate.ts";
 import type { Database } from "../db.ts";
 import { placeOfRow } from "../scale/places.ts";
+import { runsOfLaunch } from "./all-runs.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { listTestsOfLaunch } from "./launch-tests.ts";
 import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
@@ -29,7 +30,7 @@ const groups = (launchId: string) => `
   select r.agent_id, r.test_id, r.input_digest, min(r.id::text)::uuid as first, min(r.test_row) as row,
     count(*) filter (where r.verdict = 'passed' and r.fully_evaluated) as passed,
     count(*) filter (where r.verdict in ('passed', 'failed', 'missing_instrumentation') and r.fully_evaluated) as decided
-  from runs r where r.launch_id = ${launchId} group by r.agent_id, r.test_id, r.input_digest`;
+  from ${runsOfLaunch(launchId)} r group by r.agent_id, r.test_id, r.input_digest`;
 
 // In the order of the later launch; what only the earlier one has follows within its test, and tests of that alone come
 // last.
@@ -134,8 +135,9 @@ async function sumByInput(
 ): Promise<(launchId: string, testId: string, digest: Buffer) => RunSummary | null> {
   type Row = CountRow & { launch_id: string; test_id: string; input_digest: Buffer };
   const { rows } = await (await placeOfRow(db, "launches", launchIds[0]!)).pool.query<Row>(
-    `select r.launch_id, r.test_id, r.input_digest, ${countColumns} from runs r
-     where r.launch_id = any ($1::uuid[]) and r.input_digest = any ($2::bytea[])
+    `select r.launch_id, r.test_id, r.input_digest, ${countColumns}
+     from unnest($1::uuid[]) as launch (id) cross join lateral ${runsOfLaunch("launch.id")} r
+     where r.input_digest = any ($2::bytea[])
      group by r.launch_id, r.test_id, r.input_digest`,
     [launchIds, digests],
   );

@@ -1,6 +1,7 @@
 // Deletes a launch with its runs, and the traces of their turns.
 import type { Database } from "../db.ts";
 import { placeOfRow } from "../scale/places.ts";
+import { idsOfRuns } from "./all-runs.ts";
 
 const deletedAtOnce = 1_000;
 
@@ -12,9 +13,10 @@ export async function deleteLaunch(db: Database, id: string): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rowCount } = await (await placeOfRow(db, "launches", id)).pool.query(
       `select delete_traces(array(
-         select distinct t.id from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
+         select distinct t.id from ${idsOfRuns("launch_id = $1")} r
+           join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
            join traces t on t.agent_id = u.agent_id and t.id = u.trace_id
-         where r.launch_id = $1 limit $2
+         limit $2
        ))`,
       [id, deletedAtOnce],
     );

@@ -2,6 +2,7 @@
 import type { LaunchTest } from "../../model/run/launch.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
+import { runsOfLaunch } from "./all-runs.ts";
 import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
 import { changedTrace } from "./turns.ts";
 
@@ -23,7 +24,7 @@ export async function listTestsOfLaunch(
        not exists (select from test_cases o where o.id = c.test_id) as "testDeleted"
      from (
        select r.agent_id, r.test_id, (array_agg(r.id order by r.id))[1] as first, ${countColumns}
-       from runs r where r.launch_id = $1 and ($2::uuid[] is null or r.test_id = any ($2)) group by r.agent_id, r.test_id
+       from ${runsOfLaunch("$1")} r where ($2::uuid[] is null or r.test_id = any ($2)) group by r.agent_id, r.test_id
      ) c join launch_tests t on t.agent_id = c.agent_id and t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
     [launchId, testIds ?? null],
   );
@@ -63,8 +64,8 @@ export async function findWaitingRuns(
   { id, agentId }: { id: string; agentId: string },
 ): Promise<{ runs: number; reason: string } | null> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<{ runs: number; reason: string }>(
-    `select count(*)::int as runs, max(waiting_reason) as reason from runs
-     where agent_id = $2 and state = 'running' and launch_id = $1 and waiting_reason is not null having count(*) > 0`,
+    `select count(*)::int as runs, max(waiting_reason) as reason from queue
+     where agent_id = $2 and launch_id = $1 and waiting_reason is not null having count(*) > 0`,
     [id, agentId],
   );
   return rows[0] ?? null;
@@ -77,7 +78,8 @@ export async function countChangedRuns(
 ): Promise<number> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<{ count: number }>(
     `select count(*)::int as count from runs r
-     where r.agent_id = $2 and r.launch_id = $1 and r.state = 'completed' and ${changedTrace}`,
+     where r.agent_id = $2 and r.launch_id = $1 and r.state = 'completed' and ${changedTrace}
+       and not exists (select from queue q where q.id = r.id and q.agent_id = r.agent_id)`,
     [id, agentId],
   );
   return rows[0]!.count;

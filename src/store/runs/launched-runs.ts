@@ -12,6 +12,7 @@ import type { Outcome } from "../../model/run/outcome.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
 import { placeOfRow } from "../scale/places.ts";
+import { allRuns } from "./all-runs.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
 import { changedTrace, differingTurn } from "./turns.ts";
@@ -53,16 +54,15 @@ export type LaunchedRunsPage = {
   result?: RunResult | undefined;
 };
 
-/** As SQL over `runs r`. The first four are outcomes, of runs in any state; a run that is evaluated again keeps its own. */
-const resultSql: Record<RunResult, string> = {
-  passed: "r.verdict = 'passed'",
-  failed: "r.verdict = 'failed'",
-  skipped: "r.verdict = 'skipped'",
-  missing_instrumentation: "r.verdict = 'missing_instrumentation'",
-  error: "r.state = 'error'",
-  cancelled: "r.state = 'cancelled'",
-  open: "r.state in ('pending', 'running') and r.verdict is null",
-};
+/** As SQL over a run. A run that is evaluated again keeps its outcome. */
+function hasResult(result: RunResult | undefined, row: string, hasEnded: boolean): string {
+  if (result === undefined) return "true";
+  if (result === "open") return hasEnded ? "false" : "true";
+  if (!hasEnded) return "false";
+  return result === "error" || result === "cancelled"
+    ? `${row}.state = '${result}'`
+    : `${row}.verdict = '${result}'`;
+}
 
 /** The runs of a launch in the order of its tests, inputs and repeats. */
 export async function listRunsOfLaunch(
@@ -73,14 +73,18 @@ export async function listRunsOfLaunch(
   return compared(
     await placeOfRow(db, "launches", launchId),
     `of_launch_${result ?? "any"}`,
-    `r.launch_id = $1 and r.id > $2 and ($4::uuid is null or r.test_id = $4) and ($5::int is null or r.test_row = $5)
-      ${result ? `and ${resultSql[result]}` : ""} order by r.id limit $3`,
+    (row, hasEnded) =>
+      `${row}.launch_id = $1 and ${row}.id > $2 and ($4::uuid is null or ${row}.test_id = $4)
+      and ($5::int is null or ${row}.test_row = $5) and ${hasResult(result, row, hasEnded)} order by ${row}.id limit $3`,
+    "order by r.id limit $3",
     [launchId, after, rowsMax, testId ?? null, row ?? null],
   );
 }
 
-const otherLaunch = `select from runs one
-  where one.id = $4 and one.test_id = r.test_id and one.input_digest = r.input_digest and one.launch_id <> r.launch_id`;
+const isLike = (row: string) => `exists (
+    select from ${allRuns(one => `${one}.id = $4`)} one
+    where one.test_id = ${row}.test_id and one.input_digest = ${row}.input_digest and one.launch_id <> ${row}.launch_id
+  )`;
 
 /** The manual runs of a test, newest first; `like`: those with the input of this run, from other launches. */
 export async function listManualRunsOfTest(
@@ -88,20 +92,21 @@ export async function listManualRunsOfTest(
   testId: string,
   { before, rowsMax, like }: Listing & { like?: string | undefined },
 ): Promise<ComparedRun[]> {
-  const alone = like === undefined ? "" : `and exists (${otherLaunch})`;
   return compared(
     await placeOfRow(db, "test_cases", testId),
     like === undefined ? "of_test" : "of_test_and_input",
-    `r.kind = 'manual' and r.test_id = $1 and r.id < $2 ${alone} order by r.id desc limit $3`,
+    row =>
+      `${row}.kind = 'manual' and ${row}.test_id = $1 and ${row}.id < $2 ${like === undefined ? "" : `and ${isLike(row)}`}
+      order by ${row}.id desc limit $3`,
+    "order by r.id desc limit $3",
     [testId, before, rowsMax, ...(like === undefined ? [] : [like])],
   );
 }
 
 export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {
-  const runs = await compared(await placeOfRow(db, "runs", id), "one", "r.kind = 'manual' and r.id = $1", [
-    id,
-  ]);
-  return runs[0];
+  const place = await placeOfRow(db, "runs", id);
+  const ofId = (row: string) => `${row}.kind = 'manual' and ${row}.id = $1`;
+  return (await compared(place, "one", ofId, "", [id]))[0];
 }
 
 // Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
@@ -129,16 +134,19 @@ const previous = `(select case
     ) p)`;
 
 /** As SQL over `runs r`: whether no earlier launch ran the test. The index runs_manual_test has its oldest run at its end. */
-const isFirst = `(select launch_id from runs where kind = 'manual' and test_id = r.test_id order by id limit 1) >= r.launch_id`;
+const isFirst = `coalesce(
+  (select launch_id from runs where kind = 'manual' and test_id = r.test_id order by id limit 1) >= r.launch_id, true
+)`;
 
 /**
  * Reads `runs r` with the previous results, and the latest outcomes of the same version of the test. `which` names the
- * statement, and so must be different for each `where`.
+ * statement, and so must be different for each `of`.
  */
 async function compared(
   db: Database,
   which: string,
-  where: string,
+  of: Parameters<typeof allRuns>[0],
+  order: string,
   values: unknown[],
 ): Promise<ComparedRun[]> {
   type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
@@ -175,11 +183,11 @@ async function compared(
           and m.test_digest = r.test_digest
         order by m.id desc limit ${flakyRuns}
       ) m) as recent
-      from runs r join launch_tests t
+      from ${allRuns(of)} r join launch_tests t
           on t.agent_id = r.agent_id and t.launch_id = r.launch_id and t.test_id = r.test_id
         left join launch_inputs i
           on i.agent_id = r.agent_id and i.launch_id = r.launch_id and i.test_id = r.test_id and i.row = r.test_row
-      where ${where}`,
+      ${order}`,
     values,
   });
   return (await withJudging(db, rows)).map(({ before, recent, input, ...run }) => ({

@@ -14,6 +14,7 @@ import { newId } from "../new-id.ts";
 import { openLimit } from "../open-limit.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import type { RunnableTest } from "../test-cases.ts";
+import { runsOfLaunch } from "./all-runs.ts";
 import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
 
 /** `repeats`: in place of the tests' own. */
@@ -104,9 +105,8 @@ async function insertRuns(
     [launchId, agentId],
   );
   const { rowCount } = await client.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, launch_id, test_id, test_digest, test_row,
-       input_digest, test_repeat)
-     select made.id, null, $2, 'manual', 'pending', now(), $1, planned.test_id, planned.digest, planned.row,
+    `insert into queue (id, agent_id, kind, due_at, launch_id, test_id, test_digest, test_row, input_digest, test_repeat)
+     select made.id, $2, 'manual', now(), $1, planned.test_id, planned.digest, planned.row,
        planned.input_digest, planned.repeat
      from (
        select l.test_id, i.row, coalesce(i.digest, '') as input_digest,
@@ -191,13 +191,11 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
     );
     if (rowCount === 0) return [];
     const { rows } = await client.query<{ id: string }>(
-      `update runs set state = 'cancelled', finished_at = now(), next_try_at = null, waiting_reason = null
-       where launch_id = $1 and kind = 'manual' and (state = 'pending' or state = 'running' and lease is null)
-         and verdict is null
-       returning id`,
+      `select ended.id from end_runs(array(
+         select id from queue where launch_id = $1 and lease is null and cause = 'traffic' order by id for update
+       ), '') ended (id)`,
       [id],
     );
-    await settleLaunches(client, [id]);
     return rows.map(row => row.id);
   });
 }
@@ -224,11 +222,9 @@ export async function settleLaunches(client: pg.PoolClient, ids: string[]): Prom
         finished_at = case when not left_open.some then now() end
       from launches own cross join lateral (
         select
-          exists (
-            select from runs r
-            where r.launch_id = own.id and r.state in ('pending', 'running') and r.verdict is null
-          ) as some,
-          exists (select from runs r where r.launch_id = own.id and r.state <> 'pending') as begun
+          exists (select from queue q where q.launch_id = own.id and q.cause = 'traffic') as some,
+          exists (select from queue q where q.launch_id = own.id and q.state = 'running')
+            or exists (select from runs r where r.launch_id = own.id) as begun
       ) left_open
       where own.id = any ($1::uuid[]) and l.id = own.id and l.state in ('queued', 'running')`,
     [ids],
@@ -240,7 +236,7 @@ const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, 
   from launches l left join accounts m on m.id = l.created_by
   cross join lateral (
     select ${countColumns}, count(*) filter (where r.outage_open)::int as outages
-    from runs r where r.launch_id = l.id
+    from ${runsOfLaunch("l.id")} r
   ) c`;
 
 type LaunchRow = CountRow & {

@@ -1,16 +1,15 @@
-// The job queue of manual runs: claims them under a lease, extends leases, and releases those of crashed workers.
+// Claims manual runs within the limits of their agents, and takes up those of crashed workers.
 
+import type pg from "pg";
 import { parseNumbers } from "../../model/json-exact.ts";
-import { reasonText } from "../../model/run/reason-text.ts";
-import type { RunState } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/document.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { availablePartsOfRows, availablePlacesFound, availableRows, partsOf } from "../scale/places.ts";
-import { attemptsMax } from "./claims.ts";
+import { availablePlacesFound, availableRows, partsOf } from "../scale/places.ts";
+import { claimAbandoned, claimDue, claimShares, inLane } from "./claim-statements.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
-import { leasedBy } from "./of-traces.ts";
+import { firstEntry } from "./queue-starts.ts";
 
 export type ManualRun = {
   id: string;
@@ -18,6 +17,12 @@ export type ManualRun = {
   launchId: string;
   /** The test as it was when the run was created, with the run's own input. */
   test: TestCase;
+  /** How often this run was started, including this time. */
+  attempts: number;
+  /** Whether its first request may have left: it is never begun again. */
+  sent: boolean;
+  /** Whether its launch was cancelled, and the run has no earlier results. */
+  cancelled: boolean;
   /** The time left to wait for the judge; null until all turns are done. */
   judgeLeftMs: number | null;
   /** Number of failed attempts to ask the judge. */
@@ -37,21 +42,18 @@ export async function listWaitingAgents(db: Database): Promise<string[]> {
   const rows = await availableRows<{ agent_id: string }>(db, {
     name: "waiting_agents",
     // Citus asks no shards recursively: there, the pending runs are read.
-    text: db.places
-      ? "select distinct agent_id from runs where kind = 'manual' and state = 'pending'"
-      : waitingAgents,
+    text: db.places ? `select distinct agent_id from queue where ${inLane("due", "manual")}` : waitingAgents,
   });
   return rows.map(row => row.agent_id);
 }
 
 // One index lookup per agent, however many runs of each are pending.
+const firstAgent = (where: string) =>
+  `select agent_id from queue where ${inLane("due", "manual")} and ${where} order by agent_id limit 1`;
 const waitingAgents = `with recursive waiting as (
-    (select agent_id from runs where kind = 'manual' and state = 'pending' order by agent_id limit 1)
+    (${firstAgent("true")})
     union all
-    select (
-      select r.agent_id from runs r
-      where r.kind = 'manual' and r.state = 'pending' and r.agent_id > waiting.agent_id order by r.agent_id limit 1
-    ) from waiting where agent_id is not null
+    select (${firstAgent("agent_id > waiting.agent_id")}) from waiting where agent_id is not null
   )
   select agent_id from waiting where agent_id is not null`;
 
@@ -64,14 +66,6 @@ export type ManualClaim = {
   /** The same limit of an account. Default: none. */
   accountMax?: number;
 };
-
-// Pending runs are spelled `state in ('pending', 'running') and lease is null` so that the planner uses the partial index
-// ordered by id; with another index it reads and sorts all pending runs of the agent.
-
-const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(3, {
-  agent_id: ["uuid", ([agentId]) => agentId],
-  runs_max: ["int", ([, runsMax]) => runsMax],
-});
 
 /**
  * Claims pending runs within the concurrency of their agents, by the database's clock: first those of the account with the
@@ -100,40 +94,14 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
 async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   return transaction(db, async client => {
     await takeTurn(client);
+    const shares = sharesOf(await readAgents(client, claim.concurrency), claim);
+    if (shares.size === 0) return [];
+    const none = [[], [], firstEntry.waiting];
     const { rows } = await client.query<RunRow>({
-      name: "claim_manual",
-      text: `with bound as materialized (
-          select item.agent_id, item.runs_max, ${accountOf("item.agent_id")} as account_id, (
-            select count(*) from runs r where r.agent_id = item.agent_id and r.kind = 'manual' and r.state = 'running'
-              and r.judge_deadline_at is null
-          ) as active
-          from ${concurrencyRows.from}
-        ), waiting as (
-          select next.id, bound.account_id,
-            bound.active + row_number() over (partition by bound.agent_id order by next.id) as place
-          from bound cross join lateral (
-            select r.id from runs r
-            where r.agent_id = bound.agent_id and r.kind = 'manual' and r.state in ('pending', 'running')
-              and r.lease is null and r.judge_deadline_at is null
-            order by r.id limit greatest(bound.runs_max - bound.active, 0)
-          ) next
-        ), placed as (
-          select waiting.id, place, row_number() over (partition by account_id order by place, waiting.id) + (
-            select sum(active) from bound where bound.account_id = waiting.account_id
-          ) as account_place
-          from waiting
-        ), chosen as (
-          select id from placed where account_place <= $6 order by account_place, place, id limit $5
-        ), locked as (
-          select r.id from runs r join chosen on chosen.id = r.id where r.state = 'pending' for update of r
-        )
-        update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
-          attempts = attempts + 1, started_at = now()
-        where id = any (array(select id from locked))
-        returning ${returned}`,
+      ...claimShares.manual,
       values: [
-        ...[claim.lease, claim.leaseMs, ...concurrencyRows.values([...claim.concurrency]), claim.runsMax],
-        claim.accountMax ?? 1_000_000,
+        ...[claim.lease, claim.leaseMs, [], ...none],
+        ...[[...shares.keys()], [...shares.values()], firstEntry.due],
       ],
     });
     if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
@@ -141,142 +109,115 @@ async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   });
 }
 
+/** Of one agent: its active runs, and those that are pending, at most as many as it may have beside. */
+type Agent = { agentId: string; accountId: string; limit: number; active: number; pending: number; at: Date };
+
+const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(1, {
+  agent_id: ["uuid", ([agentId]) => agentId],
+  runs_max: ["int", ([, runsMax]) => runsMax],
+});
+
+async function readAgents(client: pg.PoolClient, concurrency: Map<string, number>): Promise<Agent[]> {
+  const { rows } = await client.query<Agent>({
+    name: "manual_agents",
+    text: `with active as materialized (
+        select agent_id, count(*)::int as count from queue where lane = 'manual leased' and judge_deadline_at is null group by agent_id
+      )
+      select coalesce(item.agent_id, active.agent_id) as "agentId",
+        ${accountOf("coalesce(item.agent_id, active.agent_id)")} as "accountId", coalesce(item.runs_max, 0) as limit,
+        coalesce(active.count, 0) as active,
+        (
+          select count(*)::int from (
+            select from queue where ${inLane("due", "manual")} and agent_id = item.agent_id limit item.runs_max
+          ) pending
+        ) as pending,
+        (select min(next_at) from queue where ${inLane("due", "manual")} and agent_id = item.agent_id) as at
+      from ${concurrencyRows.from} full join active on active.agent_id = item.agent_id`,
+    values: concurrencyRows.values([...concurrency]),
+  });
+  return rows;
+}
+
+/** How many runs of which agents: the next is always of the account with the fewest active ones, then of its agent with the fewest. */
+function sharesOf(agents: Agent[], { runsMax, accountMax = Infinity }: ManualClaim): Map<string, number> {
+  const shares = new Map<string, number>();
+  const accounts = new Map<string, number>();
+  const add = (accountId: string, count: number) =>
+    accounts.set(accountId, (accounts.get(accountId) ?? 0) + count);
+  for (const { accountId, active } of agents) add(accountId, active);
+  for (let taken = 0; taken < runsMax; taken++) {
+    const next = agents
+      .filter(
+        agent =>
+          agent.pending > 0 && agent.active < agent.limit && accounts.get(agent.accountId)! < accountMax,
+      )
+      .sort(
+        (one, other) =>
+          accounts.get(one.accountId)! - accounts.get(other.accountId)! ||
+          one.active - other.active ||
+          one.at.getTime() - other.at.getTime(),
+      )[0];
+    if (!next) break;
+    next.active++;
+    next.pending--;
+    add(next.accountId, 1);
+    shares.set(next.agentId, (shares.get(next.agentId) ?? 0) + 1);
+  }
+  return shares;
+}
+
 /** Claims runs whose turns are done and that are due to ask the judge again. */
 export async function claimWaitingManualRuns(
   db: Database,
-  claim: Omit<ManualClaim, "concurrency" | "accountMax">,
+  { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency" | "accountMax">,
 ): Promise<ManualRun[]> {
   const claimed: ManualRun[] = [];
   const places = await availablePlacesFound(db, {
     name: "agents_with_waiting_manual",
-    text: `select agent_id as "agentId" from runs
-      where kind = 'manual' and state = 'running' and lease is null and next_try_at <= now()
-      group by agent_id order by min(next_try_at)`,
+    text: `select agent_id as "agentId" from queue where lane = 'manual waiting' and next_at <= now()
+      group by agent_id order by min(next_at)`,
   });
   for (const place of places) {
-    const runsMax = claim.runsMax - claimed.length;
-    if (runsMax > 0) claimed.push(...(await claimWaitingIn(place, { ...claim, runsMax })));
+    const left = runsMax - claimed.length;
+    if (left <= 0) break;
+    const { rows } = await place.pool.query<RunRow>({
+      ...claimDue.manual,
+      values: [lease, leaseMs, 0, left, [], firstEntry.due, firstEntry.waiting],
+    });
+    claimed.push(...rows.map(toManualRun));
   }
   return claimed;
 }
 
-async function claimWaitingIn(
-  db: Database,
-  { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency" | "accountMax">,
-): Promise<ManualRun[]> {
-  const { rows } = await db.pool.query<RunRow>({
-    name: "claim_waiting_manual",
-    text: `with due as (
-        select id from runs where kind = 'manual' and state = 'running' and lease is null and next_try_at <= now()
-        order by next_try_at limit $3 for update skip locked
-      )
-      update runs set lease = $1, lease_until = now() + $2::float8 * interval '1 ms', attempts = attempts + 1,
-        next_try_at = null, waiting_reason = null
-      where id = any (array(select id from due))
-      returning ${returned}`,
-    values: [lease, leaseMs, runsMax],
-  });
-  return rows.map(toManualRun);
-}
+const abandonedMax = 50;
 
 /**
- * Releases runs whose lease expired, except `inHand`: the caller's own, whose leases may have expired while the database
- * was unavailable. If all turns are done, the run continues with its evaluation. If something was sent, it ends with an
- * error, because sending it again could repeat the agent's actions. Otherwise it is pending again. Cancelled runs end, and
- * so do runs that crashed too many workers.
+ * Claims runs whose workers died, except `inHand`: the caller's own, whose leases may have expired while the database was
+ * unavailable.
  */
-export async function releaseAbandoned(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
-  const ended: EndedManualRun[] = [];
+export async function claimAbandonedManualRuns(
+  db: Database,
+  { lease, leaseMs, inHand }: { lease: string; leaseMs: number; inHand: string[] },
+): Promise<ManualRun[]> {
   const places = await availablePlacesFound(db, {
     name: "agents_with_abandoned_manual",
-    text: `select distinct agent_id as "agentId" from runs
-      where kind = 'manual' and state = 'running' and lease_until < now() and id <> all ($1::uuid[])`,
+    text: `select distinct agent_id as "agentId" from queue
+      where lane = 'manual leased' and next_at < now() and id <> all ($1::uuid[])`,
     values: [inHand],
   });
-  for (const place of places) ended.push(...(await releaseIn(place, inHand)));
-  return ended;
-}
-
-async function releaseIn(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
-  return transaction(db, async client => {
-    const { rows } = await client.query<EndedRow>({
-      name: "release_abandoned",
-      text: `with abandoned as (
-          select r.id,
-            case when r.verdict is not null then case when r.attempts >= $1 then 'completed' else 'running' end
-              when l.cancel_requested_at is not null then 'cancelled'
-              when r.judge_deadline_at is null and r.sent_at is not null or r.attempts >= $1 then 'error'
-              when r.judge_deadline_at is not null then 'running' else 'pending' end as state
-          from runs r join launches l on l.agent_id = r.agent_id and l.id = r.launch_id
-          where r.kind = 'manual' and r.state = 'running'
-            and r.lease_until < now() and r.id <> all ($3::uuid[])
-          order by r.id limit 50 for update of r skip locked
-        )
-        update runs set state = abandoned.state,
-          error = case when abandoned.state <> 'error' then null
-            when judge_deadline_at is not null then $4
-            when sent_at is not null then $2
-            else $5 end,
-          finished_at = coalesce(finished_at, case when abandoned.state in ('cancelled', 'error') then now() end),
-          lease = null, lease_until = null, waiting_reason = null,
-          next_try_at = case when abandoned.state = 'running' then now() end
-        from abandoned where runs.id = abandoned.id and runs.id = any (array(select id from abandoned))
-        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
-      values: [
-        attemptsMax,
-        reasonText({ code: "worker_stopped" }),
-        inHand,
-        reasonText({ code: "worker_died", data: { attempts: attemptsMax } }),
-        reasonText({ code: "worker_died_before_sending", data: { attempts: attemptsMax } }),
-      ],
+  const claimed: ManualRun[] = [];
+  for (const place of places) {
+    const { rows } = await place.pool.query<RunRow>({
+      ...claimAbandoned.manual,
+      values: [lease, leaseMs, inHand, firstEntry.lease, abandonedMax],
     });
-    if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
-    return rows.filter(isEnded);
-  });
-}
-
-/** Extends the leases; returns the runs to stop: those that were cancelled or are leased by another worker. */
-export async function extendManualLeases(
-  db: Database,
-  { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
-): Promise<Set<string>> {
-  // Those at a worker of a cluster that is unavailable are neither cancelled nor taken over meanwhile.
-  const { parts, unknown } = await availablePartsOfRows(db, "runs", runIds);
-  const kept = new Set(unknown);
-  for (const [place, ids] of parts) {
-    const { rows } = await place.pool.query<{ id: string }>({
-      name: "tend_manual",
-      text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
-        from launches l
-        where runs.id = any ($3::uuid[]) and ${leasedBy("$1")}
-          and l.agent_id = runs.agent_id and l.id = runs.launch_id
-          and (l.cancel_requested_at is null or runs.verdict is not null)
-        returning runs.id`,
-      values: [lease, leaseMs, ids],
-    });
-    for (const { id } of rows) kept.add(id);
+    claimed.push(...rows.map(toManualRun));
   }
-  return new Set(runIds.filter(id => !kept.has(id)));
+  return claimed;
 }
-
-const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId",
-  (
-    select document from launch_tests t
-    where t.agent_id = runs.agent_id and t.launch_id = runs.launch_id and t.test_id = runs.test_id
-  ) as test,
-  (
-    select input from launch_inputs i
-    where i.agent_id = runs.agent_id and i.launch_id = runs.launch_id and i.test_id = runs.test_id and i.row = runs.test_row
-  ) as input,
-  extract(epoch from runs.judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", runs.judge_tries as "judgeTries", runs.detail`;
 
 /** `input`: JSON text, in place of the only turn's input. */
 type RunRow = Omit<ManualRun, "test"> & { testId: string; test: string; input: string | null };
-type EndedRow = Pick<ManualRun, "id" | "agentId" | "launchId"> & { state: RunState };
-
-function isEnded(row: EndedRow): row is EndedManualRun {
-  return row.state === "error" || row.state === "cancelled" || row.state === "completed";
-}
 
 function toManualRun({ testId, test, input, ...run }: RunRow): ManualRun {
   const document = parseNumbers(test) as TestCaseDocument & { version: number };

@@ -10,11 +10,12 @@ import type { Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
+import { attemptsMax } from "./claims.ts";
 import { failedTestIds } from "./complete.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
-import { leasedBy } from "./of-traces.ts";
+import { endedColumns } from "./of-traces.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { changedTrace } from "./turns.ts";
 
@@ -28,9 +29,9 @@ export type LeasedRun = { lease: string; run: ManualRun };
 export async function beginTurn(db: Database, { lease, run }: LeasedRun, turn: RunTurn): Promise<boolean> {
   return transaction(await placeOf(db, run.agentId), async client => {
     const { rowCount } = await client.query(
-      `update runs set sent_at = coalesce(sent_at, now()) from launches l
-       where runs.id = $1 and ${leasedBy("$2")}
-         and l.agent_id = runs.agent_id and l.id = runs.launch_id and l.cancel_requested_at is null`,
+      `update queue set sent_at = coalesce(sent_at, now()) from launches l
+       where queue.id = $1 and queue.lease = $2
+         and l.agent_id = queue.agent_id and l.id = queue.launch_id and l.cancel_requested_at is null`,
       [run.id, lease],
     );
     if (rowCount === 0) return false;
@@ -59,8 +60,8 @@ export async function saveTurnsDone(
 ): Promise<void> {
   const detail = encodeDetail({ results: [], tests: [], ...readByOf(readBy) });
   await (await placeOf(db, run.agentId)).pool.query(
-    `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms', detail = $4
-     where id = $1 and ${leasedBy("$2")}`,
+    `update queue set judge_deadline_at = now() + $3::float8 * interval '1 ms', detail = $4
+     where id = $1 and lease = $2`,
     [run.id, lease, leftMs, detail],
   );
 }
@@ -78,19 +79,17 @@ export async function parkManualRun(
 ): Promise<boolean> {
   const { rowCount } = await (await placeOf(db, run.agentId)).pool.query(
     `with launch as materialized (
-       select from launches where agent_id = $7 and id = $6 and (cancel_requested_at is null or ${judgedBefore("$1")}) for share
+       select from launches where agent_id = $7 and id = $6 and (
+         cancel_requested_at is null or exists (select from queue q where q.id = $1 and q.agent_id = $7 and q.cause = 'again')
+       ) for share
      )
-     update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
+     update queue set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
        judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
-     from launch where runs.agent_id = $7 and runs.id = $1 and ${leasedBy("$2")}`,
+     from launch where queue.agent_id = $7 and queue.id = $1 and queue.lease = $2`,
     [run.id, lease, storable(reason), nextTryMs, tried, run.launchId, run.agentId],
   );
   return rowCount === 1;
 }
-
-/** As SQL: a run that is evaluated again has its earlier results, whatever becomes of its launch. */
-const judgedBefore = (id: string) =>
-  `exists (select from runs r where r.id = ${id} and r.verdict is not null)`;
 
 /** `revisions`: those of the trace of each turn. `outage`: the judge was unavailable for some checks. */
 export type JudgedManualRun = { traceId: string; revisions: number[]; verdict: Verdict; outage: boolean };
@@ -113,12 +112,11 @@ export async function completeManualRun(
     const trace = await client.query("select from traces where id = $1 for key share", [traceId]);
     if (trace.rowCount === 0) throw traceDeleted();
     const completed = await client.query(
-      `update runs set state = 'completed', finished_at = coalesce(finished_at, now()), lease = null, lease_until = null,
-        next_try_at = null, waiting_reason = null, trace_id = $3,
-        revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
-        missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14,
-        test_outcomes = $15, test_versions = $16, failed_test_ids = $17, fully_evaluated = $18
-       where id = $1 and ${leasedBy("$2")}`,
+      `with ended as (delete from queue where id = $1 and lease = $2 returning *)
+       insert into runs (${endedColumns}, attempts, state, finished_at, ${resultColumns.join(", ")})
+       select ${endedColumns}, attempts, 'completed', now(), ${resultColumns.map((_, at) => `$${at + 3}`).join(", ")} from ended
+       on conflict (id, agent_id) do update set attempts = excluded.attempts,
+         ${resultColumns.map(name => `${name} = excluded.${name}`).join(", ")}`,
       [
         run.id,
         lease,
@@ -165,18 +163,16 @@ export async function endManualRun(
   error: Reason,
 ): Promise<EndedManualRun | undefined> {
   return transaction(await placeOf(db, run.agentId), async client => {
-    const { rows } = await client.query<EndedManualRun>(
-      `update runs set finished_at = coalesce(runs.finished_at, now()), lease = null, lease_until = null,
-        next_try_at = null, waiting_reason = null,
-        state = case when verdict is not null then 'completed'
-          when l.cancel_requested_at is null then 'error' else 'cancelled' end,
-        error = case when verdict is null and l.cancel_requested_at is null then $3 end
-       from launches l where runs.id = $1 and ${leasedBy("$2")}
-         and l.agent_id = runs.agent_id and l.id = runs.launch_id
-       returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
-      [run.id, lease, reasonText(error)],
+    const { rowCount } = await client.query(
+      `update queue set attempts = least(attempts, ${attemptsMax}) where id = $1 and lease = $2`,
+      [run.id, lease],
     );
-    if (rows.length > 0) await settleLaunches(client, [run.launchId]);
+    if (rowCount === 0) return undefined;
+    await client.query("select end_runs(array[$1::uuid], $2)", [run.id, reasonText(error)]);
+    const { rows } = await client.query<EndedManualRun>(
+      `select id, agent_id as "agentId", launch_id as "launchId", state from runs where id = $1`,
+      [run.id],
+    );
     return rows[0];
   });
 }
@@ -188,13 +184,14 @@ export async function endManualRun(
 export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun): Promise<boolean> {
   return ending(db, run, client =>
     client.query(
-      `update runs set state = case when judge_deadline_at is null then 'pending' else 'running' end,
+      `update queue set state = case when judge_deadline_at is null then 'pending' else 'running' end,
+         started_at = case when judge_deadline_at is not null then started_at end,
          next_try_at = case when judge_deadline_at is not null then now() end,
          lease = null, lease_until = null, attempts = attempts - 1
        from launches l
-       where runs.id = $1 and ${leasedBy("$2")}
-         and (runs.sent_at is null or runs.judge_deadline_at is not null)
-         and l.agent_id = runs.agent_id and l.id = runs.launch_id and (l.cancel_requested_at is null or runs.verdict is not null)`,
+       where queue.id = $1 and queue.lease = $2 and (queue.sent_at is null or queue.judge_deadline_at is not null)
+         and l.agent_id = queue.agent_id and l.id = queue.launch_id
+         and (l.cancel_requested_at is null or queue.cause = 'again')`,
       [run.id, lease],
     ),
   );
@@ -234,28 +231,53 @@ export async function evaluateManualRunsAgain(
     );
     const { rows } = await client.query<EvaluatedAgain>(
       `with chosen as materialized (
-         select id from runs r where agent_id = $3 and id = any ($1::uuid[]) and (outage_open or ${changedTrace})
+         select * from runs r where agent_id = $3 and id = any ($1::uuid[]) and (outage_open or ${changedTrace})
          order by id for update
        )
-       update runs set state = 'running', next_try_at = now(), waiting_reason = null, judge_tries = 0, attempts = 0,
-         judge_deadline_at = now() + $2::float8 * interval '1 ms'
-       from chosen where runs.agent_id = $3 and runs.id = chosen.id and state = 'completed'
-         and not exists (
-           select from run_turns u
-           where u.agent_id = runs.agent_id and u.run_id = runs.id and not exists (
-             select from traces t where t.agent_id = u.agent_id and t.id = u.trace_id and t.content is distinct from 'forgotten'
-           )
+       insert into queue (id, agent_id, kind, trace_id, state, cause, due_at, created_at, launch_id, test_id, test_digest,
+         test_row, test_repeat, input_digest, started_at, next_try_at, judge_deadline_at)
+       select id, agent_id, kind, trace_id, 'running', 'again', due_at, created_at, launch_id, test_id, test_digest,
+         test_row, test_repeat, input_digest, started_at, now(), now() + $2::float8 * interval '1 ms'
+       from chosen where state = 'completed' and not exists (
+         select from run_turns u
+         where u.agent_id = chosen.agent_id and u.run_id = chosen.id and not exists (
+           select from traces t where t.agent_id = u.agent_id and t.id = u.trace_id and t.content is distinct from 'forgotten'
          )
-       returning runs.id, agent_id as "agentId", launch_id as "launchId",
+       )
+       on conflict do nothing
+       returning id, agent_id as "agentId", launch_id as "launchId",
          array(
          select u.trace_id from run_turns u
-         where u.agent_id = runs.agent_id and u.run_id = runs.id and u.trace_id is not null
+         where u.agent_id = queue.agent_id and u.run_id = queue.id and u.trace_id is not null
        ) as "traceIds"`,
       [asked.map(({ id }) => id), deadlineMs, agentId],
     );
     return rows;
   });
 }
+
+const resultColumns = [
+  ...[
+    "trace_id",
+    "revision",
+    "routing",
+    "verdict",
+    "score",
+    "passed",
+    "failed",
+    "skipped",
+    "missing_instrumentation",
+  ],
+  ...[
+    "test_ids",
+    "detail",
+    "outage_open",
+    "test_outcomes",
+    "test_versions",
+    "failed_test_ids",
+    "fully_evaluated",
+  ],
+];
 
 async function ending(
   db: Database,

@@ -6,29 +6,32 @@
  */
 export const opaque = (text: string) => `(select '${text}'::text)`;
 
-/**
- * Whether the run is leased (SQL) and under evaluation, for statements that name runs by their ids. With a plain state, the
- * planner read all open runs instead, and for each of them all ids: half of what completing 64 runs cost.
- */
-export const leasedBy = (lease: string) => `runs.lease = ${lease} and runs.state = ${opaque("running")}`;
+/** The runs of a trace of an agent (SQL) in the queue: the condition names all columns of the index by trace. */
+export const queuedOf = (agentId: string, traceId: string) =>
+  `queue.agent_id = ${agentId} and queue.state in ('pending', 'running') and queue.trace_id = ${traceId}`;
 
-/** Whether the trace (SQL) has a run that is not finished, other than a manual one. `offset 0` forces one lookup per row. */
-export const hasOpenRun = (traceId: string) => `(
-  select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
-  where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
-) is not null`;
+/** Whether the trace of this agent (SQL) has a run that has not ended, other than a manual one. */
+export const hasOpenRun = (agentId: string, traceId: string) =>
+  `(select true from queue where ${queuedOf(agentId, traceId)} limit 1) is not null`;
 
 /**
  * The id of a new run of a trace (SQL): `id`, or where its last run has none below that, one a millisecond after it. The run
  * with the highest id is a trace's latest, and its runs may come from processes whose clocks differ.
  */
-export const idAfterRunsOf = (traceId: string, id: string) => `coalesce((
+export const idAfterRunsOf = (agentId: string, traceId: string, id: string) => `coalesce((
   select (
     lpad(to_hex(('x' || left(replace(last.id::text, '-', ''), 12))::bit(48)::bigint + 1), 12, '0')
       || right(replace(${id}::text, '-', ''), 20)
-  )::uuid from (select id from runs where trace_id = ${traceId} order by id desc limit 1) last
-  where last.id >= ${id}
+  )::uuid from (
+    (select id from runs where trace_id = ${traceId} order by id desc limit 1)
+    union all select id from queue where ${queuedOf(agentId, traceId)}
+  ) last
+  where last.id >= ${id} order by last.id desc limit 1
 ), ${id})`;
+
+/** What a queued run and the run that it becomes have in common. */
+export const endedColumns = `id, agent_id, kind, due_at, created_at, started_at, launch_id, test_id, test_digest, test_row, test_repeat,
+  input_digest`;
 
 /**
  * Why there was the passive run (SQL) that completed next of the trace of `run`, an alias with `id` and `trace_id`; null if none

@@ -36,7 +36,7 @@ export async function readOutages(db: Database, agentId: string): Promise<Outage
   const { rows } = await (await placeOf(db, agentId)).pool.query<Outages>({
     name: "read_outages",
     text: `with found as materialized (
-        select s.trace_id, ${hasOpenRun("s.trace_id")} as scheduled
+        select s.trace_id, ${hasOpenRun("s.agent_id", "s.trace_id")} as scheduled
         from runs s where ${open} order by s.trace_id limit $2
       )
       select count(*)::int as traces, count(*) filter (where scheduled)::int as scheduled,
@@ -67,11 +67,10 @@ export async function judgeAgain(db: Database, agentId: string): Promise<Schedul
           select id from traces where agent_id = $1 and kind = 'live' and id = any ($2::uuid[])
           order by id for key share
         )
-        insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
-        select ${idAfterRunsOf("wanted.id", "item.run_id")}, wanted.id, $1, 'passive', 'pending', now(), 'again',
-          ${items.bytes("detail")}
+        insert into queue (id, trace_id, agent_id, due_at, cause, detail)
+        select ${idAfterRunsOf("$1", "wanted.id", "item.run_id")}, wanted.id, $1, now(), 'again', ${items.bytes("detail")}
         from wanted join ${items.from} on item.trace_id = wanted.id
-        where not ${hasOpenRun("wanted.id")}
+        where not ${hasOpenRun("$1", "wanted.id")}
         on conflict do nothing
         returning id as "runId", trace_id as "traceId"`,
       [agentId, wanted, ...items.values(wanted.map((traceId, at) => ({ traceId, plan: plans[at]! })))],
@@ -107,7 +106,7 @@ async function listOpen(
 ): Promise<string[]> {
   const { rows } = await client.query<{ trace_id: string }>(
     `select s.trace_id from runs s
-      where ${open} and not ${hasOpenRun("s.trace_id")} order by s.trace_id limit $2`,
+      where ${open} and not ${hasOpenRun("s.agent_id", "s.trace_id")} order by s.trace_id limit $2`,
     [agentId, rowsMax],
   );
   return rows.map(row => row.trace_id);

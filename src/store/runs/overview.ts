@@ -4,6 +4,7 @@ import { clockSlackMs, idAt } from "../listing.ts";
 import { placeOf } from "../scale/places.ts";
 import { type SearchBudget, scan } from "../scan.ts";
 import { eligibleSql } from "../test-cases.ts";
+import { hasOpenRun, opaque, queuedOf } from "./of-traces.ts";
 
 /** `to` is exclusive. */
 export type Within = { from: Date; to: Date };
@@ -77,13 +78,18 @@ export async function countOpen(
     text: `select wanted.state, counted.count from unnest($2::text[]) as wanted (state)
       cross join lateral (
         select count(*)::int as count from (
-          select from runs s join traces t on t.id = s.trace_id
-          where s.agent_id = $1 and s.state <> 'completed' and s.state = wanted.state
-            and s.trace_id >= $3 and s.trace_id < $4
-            and t.kind = 'live' and t.received_at >= $5 and t.received_at < $6
-            and s.id = (
-              select id from runs where trace_id = t.id order by (state = 'completed') desc, id desc limit 1
-            )
+          select from (
+            select id, trace_id from queue where agent_id = $1 and state = wanted.state
+              and trace_id >= $3 and trace_id < $4
+            union all
+            select id, trace_id from runs where agent_id = $1 and state <> 'completed' and state = wanted.state
+              and trace_id >= $3 and trace_id < $4
+          ) s join traces t on t.id = s.trace_id
+          where t.kind = 'live' and t.received_at >= $5 and t.received_at < $6 and s.id = coalesce(
+            (select id from runs where trace_id = t.id and state = ${opaque("completed")} order by id desc limit 1),
+            (select id from queue where ${queuedOf("$1", "t.id")} order by id desc limit 1),
+            (select id from runs where trace_id = t.id order by id desc limit 1)
+          )
           limit $7
         ) shown
       ) counted`,
@@ -122,6 +128,7 @@ export async function countNotEvaluated(
             where t.agent_id = $1 and t.id < $2 and t.id >= coalesce((select id from stretch), $3::uuid)
               and t.kind = 'live' and t.received_at >= $5 and t.received_at < $6
               and (select r.id from runs r where r.trace_id = t.id limit 1) is null
+              and not ${hasOpenRun("t.agent_id", "t.id")}
             order by t.id desc limit $7
           ) as ids`,
         values: [agentId, listing.before, floor, stretch, from, to, listing.rowsMax],

@@ -3,7 +3,7 @@ import { Refusal } from "../../model/refusal.ts";
 import { listAgentsOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 import { partsOf } from "../scale/places.ts";
-import { isPending } from "./claim-statements.ts";
+import { inLane } from "./claim-statements.ts";
 
 /** For how long a count is used. What arrives meanwhile may exceed the limit. */
 const keptMs = 5_000;
@@ -42,7 +42,8 @@ async function hasPending(db: Database, accountId: string, max: number): Promise
     const { rows } = await place.pool.query<{ count: number }>({
       name: "count_pending",
       text: `select count(*)::int as count from (
-          select from runs where ${isPending} and agent_id = any ($1::uuid[]) limit (select $2::int)
+          select from queue where ${inLane("due")} and agent_id = any ($1::uuid[])
+          limit (select $2::int)
         ) pending`,
       values: [ofPlace.map(({ agentId }) => agentId), max - count],
     });

@@ -1,6 +1,7 @@
 // Where claims begin to read the queue of passive runs. Indexes keep the entries of claimed runs until PostgreSQL's next vacuum, and
 // whoever reads from the first entry passes them all.
 import type { Database, Session } from "../db.ts";
+import { lanes } from "./claim-statements.ts";
 
 /** Times as PostgreSQL writes them: no run that can be claimed is due, waits or has a lease until before these. */
 export type Start = { due: string; waiting: string; lease: string };
@@ -50,14 +51,13 @@ export class QueueStarts {
 
 /** A minute ago at most, for what is being committed by transactions that have begun before. */
 async function find(pool: Session, from: Start): Promise<Start> {
-  const first = (at: string, where: string, parameter: string) =>
-    `least((select min(${at}) from runs where kind <> 'manual' and ${where} and ${at} >= ${parameter}::timestamptz),
+  const first = (lane: string, parameter: string) =>
+    `least((select min(next_at) from queue where lane = '${lane}' and next_at >= ${parameter}::timestamptz),
       now() - interval '1 minute')::text`;
   const { rows } = await pool.query<Start>({
     name: "queue_starts",
-    text: `select ${first("due_at", "state = 'pending'", "$1")} as due,
-      ${first("next_try_at", "next_try_at is not null", "$2")} as waiting,
-      ${first("lease_until", "true", "$3")} as lease`,
+    text: `select ${first(lanes.due, "$1")} as due, ${first(lanes.waiting, "$2")} as waiting,
+      ${first(lanes.leased, "$3")} as lease`,
     values: [from.due, from.waiting, from.lease],
   });
   return rows[0]!;

@@ -6,8 +6,9 @@ import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
+import { allRuns, endedRuns } from "./all-runs.ts";
 import { decodeDetail } from "./detail.ts";
-import { nextCause } from "./of-traces.ts";
+import { nextCause, queuedOf } from "./of-traces.ts";
 import { differingTurn } from "./turns.ts";
 
 export type RunRow = {
@@ -51,7 +52,7 @@ export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgeUseS
 
 type Row = Omit<RunWithDetail, "judging">;
 
-/** For a query over `runs r`. */
+/** For a query over `allRuns` as `r`. */
 export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.launch_id as "launchId", r.state,
   r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
   r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
@@ -63,7 +64,7 @@ export async function findRun(db: Database, id: string): Promise<RunWithDetail |
   const place = await placeOfRow(db, "runs", id);
   const { rows } = await place.pool.query<Row>({
     name: "find_run",
-    text: `select ${runColumns}, r.detail from runs r where r.id = $1`,
+    text: `select ${runColumns}, r.detail from ${allRuns(row => `${row}.id = $1`)} r`,
     values: [id],
   });
   return (await withJudging(place, rows))[0];
@@ -84,10 +85,12 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
         exists (
           select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
         ) as "traceDiffers"
-      from runs r
-      where (r.agent_id, r.id) in (
-        select agent_id, id from runs where trace_id = $1 union select agent_id, run_id from run_turns where trace_id = $1
-      ) order by r.id desc`,
+      from (
+        select agent_id, id from runs where trace_id = $1
+        union select queue.agent_id, queue.id from traces t join queue on ${queuedOf("t.agent_id", "t.id")} where t.id = $1
+        union select agent_id, run_id from run_turns where trace_id = $1
+      ) of_trace cross join lateral ${allRuns(row => `${row}.id = of_trace.id and ${row}.agent_id = of_trace.agent_id`)} r
+      order by r.id desc`,
     values: [traceId],
   });
   return withJudging(
@@ -183,12 +186,13 @@ async function lookForRunsOfTest(
         where agent_id = $1 and kind = 'passive' and state = 'completed' and id < $3 and id >= $4
         order by id desc offset $6::int - 1 limit 1
       ), page as (
-        select ${runColumns}, r.detail from runs r
-        where r.agent_id = $1 and r.kind = 'passive' and r.state = 'completed' and $2::uuid = any (r.test_ids)
-          and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
-          and ($7::text[] is null or r.verdict = any ($7)) and ${nextCause("r")} is distinct from 'again'
-          and ($8::timestamptz is null or r.created_at >= $8) and ($9::timestamptz is null or r.created_at < $9)
-        order by r.id desc limit $5
+        select ${runColumns}, r.detail from ${endedRuns(
+          e => `${e}.agent_id = $1 and ${e}.kind = 'passive' and ${e}.state = 'completed' and $2::uuid = any (${e}.test_ids)
+          and ${e}.id < $3 and ${e}.id >= coalesce((select id from stretch), $4::uuid)
+          and ($7::text[] is null or ${e}.verdict = any ($7)) and ${nextCause(e)} is distinct from 'again'
+          and ($8::timestamptz is null or ${e}.created_at >= $8) and ($9::timestamptz is null or ${e}.created_at < $9)
+        order by ${e}.id desc limit $5`,
+        )} r
       )
       select (select id from stretch) as reach, page.* from (values (1)) as always left join page on true
       order by page.id desc`,

@@ -22,7 +22,7 @@ export async function lockTracesOf(client: pg.PoolClient, runIds: string[]): Pro
   await client.query({
     name: "lock_traces_of_runs",
     text: `select pg_advisory_xact_lock(hashtextextended(trace_id::text, ${advisoryLockSeeds.tracesOfRuns})) from (
-        select distinct trace_id from runs where id = any ($1::uuid[]) order by trace_id
+        select distinct trace_id from queue where id = any ($1::uuid[]) order by trace_id
       ) trace`,
     values: [runIds],
   });

@@ -2,7 +2,7 @@
 import type { LaunchCounts, RunSummary } from "../../model/run/launch.ts";
 import { passRateOf } from "../../model/run/pass-rate.ts";
 
-/** Counts of `runs r` by result, as SQL. `decided` and `succeeded` make the pass rate. */
+/** Counts of runs `r` by result, as SQL. `decided` and `succeeded` make the pass rate. */
 export const countColumns = `count(*)::int as runs,
     count(*) filter (where r.verdict = 'passed')::int as passed,
     count(*) filter (where r.verdict = 'failed')::int as failed,

@@ -33,10 +33,10 @@ export async function dropSameRevision(client: pg.PoolClient, completed: Complet
   await client.query({
     name: "drop_pending",
     text: `with trace as materialized (
-        select id, revision from traces where id = any ($2::uuid[]) order by id for key share skip locked
+        select id, agent_id, revision from traces where id = any ($2::uuid[]) order by id for key share skip locked
       )
-      delete from runs using trace
-      where runs.trace_id = trace.id and runs.state = ${opaque("pending")} and runs.kind = 'passive' and runs.cause = 'traffic'
+      delete from queue using trace
+      where queue.agent_id = trace.agent_id and queue.state = 'pending' and queue.trace_id = trace.id and queue.cause = 'traffic'
         and exists (
           select from runs evaluated where evaluated.id = any ($1::uuid[]) and evaluated.trace_id = trace.id
             and evaluated.revision = trace.revision

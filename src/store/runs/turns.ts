@@ -4,6 +4,7 @@ import { cutReply, type RedactedTurn, type RunTurn, turnWithoutReply } from "../
 import { forgetAfter } from "../content-deadlines.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
+import { idsOfRuns } from "./all-runs.ts";
 
 /** As SQL over `runs r`: whether the trace of a turn has changed since the run was evaluated, and can still be read. */
 export const changedTrace = `exists (
@@ -69,8 +70,8 @@ export async function listWholeTurns(db: Database, runId: string): Promise<RunTu
     document: string;
     reply: Buffer | null;
   }>(
-    `select u.document, u.reply from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
-     where r.id = $1 order by u.turn`,
+    `select u.document, u.reply from ${idsOfRuns("id = $1")} r
+       join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id order by u.turn`,
     [runId],
   );
   return rows.map(({ document, reply }) => {
@@ -82,8 +83,8 @@ export async function listWholeTurns(db: Database, runId: string): Promise<RunTu
 /** The turns of these runs by run, in order. */
 export async function listTurns(db: Database, runIds: string[]): Promise<Map<string, RunTurn[]>> {
   const { rows } = await db.pool.query<{ run_id: string; document: string }>(
-    `select u.run_id, u.document from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
-     where r.id = any ($1::uuid[]) order by u.run_id, u.turn`,
+    `select u.run_id, u.document from ${idsOfRuns("id = any ($1::uuid[])")} r
+       join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id order by u.run_id, u.turn`,
     [runIds],
   );
   const turns = new Map<string, RunTurn[]>();

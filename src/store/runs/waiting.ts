@@ -6,8 +6,8 @@ import { storable } from "../../model/trace/storable.ts";
 import { type Database, isTransient } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { allPlaces, partsOfRows, placesFound } from "../scale/places.ts";
+import { lanes } from "./claim-statements.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
-import { leasedBy } from "./of-traces.ts";
 
 export type PartlyJudged = {
   id: string;
@@ -40,7 +40,7 @@ const items = multiRow<PartlyJudged>(2, {
 export async function savePartial(db: Database, lease: string, partly: PartlyJudged[]): Promise<Set<string>> {
   const byId = new Map(partly.map(run => [run.id, run]));
   const saved = new Set<string>();
-  for (const [place, ids] of await partsOfRows(db, "runs", [...byId.keys()])) {
+  for (const [place, ids] of await partsOfRows(db, "queue", [...byId.keys()])) {
     const part = ids.map(id => byId.get(id)!);
     for (const id of await saveIn(place, lease, part)) saved.add(id);
   }
@@ -50,7 +50,7 @@ export async function savePartial(db: Database, lease: string, partly: PartlyJud
 async function saveIn(db: Database, lease: string, partly: PartlyJudged[]): Promise<string[]> {
   const { rows } = await db.pool.query<{ id: string }>({
     name: "keep_partly",
-    text: `update runs set detail = ${items.bytes("detail")},
+    text: `update queue set detail = ${items.bytes("detail")},
         judge_deadline_at = coalesce(judge_deadline_at, now() + item.left_ms * interval '1 ms'),
         judge_tries = judge_tries + item.tried::int, waiting_reason = item.reason,
         next_try_at = now() + item.next_try_ms * interval '1 ms',
@@ -58,8 +58,8 @@ async function saveIn(db: Database, lease: string, partly: PartlyJudged[]): Prom
         lease_until = case when item.next_try_ms is null then lease_until end,
         attempts = case when item.next_try_ms is null then attempts else 0 end
       from ${items.from}
-      where runs.id = item.id and ${leasedBy("$1")}
-      returning runs.id`,
+      where queue.id = item.id and lease = $1
+      returning queue.id`,
     values: [lease, ...items.values(partly)],
   });
   return rows.map(row => row.id);
@@ -74,19 +74,19 @@ export async function retryWaitingSoon(
   projectId: string | null,
   withinMs: number,
 ): Promise<void> {
-  const later = `from runs r join agents a on a.id = r.agent_id
-    where ($1::uuid is null or a.project_id = $1) and r.next_try_at > now() + $2::float8 * interval '1 ms'`;
   const values = [projectId, withinMs];
   const skipUnavailable = (error: unknown) => {
     if (!db.places || !isTransient(error)) throw error;
   };
-  const found = placesFound(db, { text: `select distinct r.agent_id as "agentId" ${later}`, values });
+  const later = `from queue q join agents a on a.id = q.agent_id
+    where ($1::uuid is null or a.project_id = $1) and q.next_try_at > now() + $2::float8 * interval '1 ms'`;
+  const found = placesFound(db, { text: `select distinct q.agent_id as "agentId" ${later}`, values });
   const places = (await found.catch(skipUnavailable)) ?? (await allPlaces(db));
   for (const place of places) {
     const hastened = place.pool.query(
-      `with hastened as (select r.id ${later} order by r.id for update of r skip locked)
-        update runs set next_try_at = now() + $2::float8 * interval '1 ms'
-        from hastened where runs.id = hastened.id`,
+      `with hastened as (select q.id ${later} order by q.id for update of q skip locked)
+        update queue set next_try_at = now() + $2::float8 * interval '1 ms'
+        from hastened where queue.id = hastened.id`,
       values,
     );
     await hastened.catch(skipUnavailable);
@@ -97,8 +97,7 @@ export async function retryWaitingSoon(
 export async function countWaiting(db: Database): Promise<number> {
   const { rows } = await db.pool.query<{ count: number }>({
     name: "count_waiting",
-    text: `select count(*)::int as count from runs
-      where next_try_at is not null and kind <> 'manual'`,
+    text: `select count(*)::int as count from queue where lane = '${lanes.waiting}'`,
   });
   return rows[0]!.count;
 }

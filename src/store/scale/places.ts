@@ -74,7 +74,7 @@ export async function partsOf<T extends { agentId: string }>(db: Database, items
 }
 
 /** Tables whose rows are looked for by their ids alone. */
-type Table = "traces" | "runs" | "launches" | "backtests" | "labels" | "test_cases";
+type Table = "traces" | "queue" | "runs" | "launches" | "backtests" | "labels" | "test_cases";
 
 /** The ids of rows in the databases of their agents, which a cluster is asked for once. Others are left out there. */
 export async function partsOfRows(db: Database, table: Table, ids: string[]): Promise<Part<string>[]> {
@@ -109,7 +109,10 @@ type Found = { id: string; agentId: string };
 function lookUp(table: Table, ids: string[]): pg.QueryConfig {
   return {
     name: `agents_of_${table}`,
-    text: `select id, agent_id as "agentId" from ${table} where id = any ($1::uuid[])`,
+    // A run that has not ended is in the queue.
+    text: (table === "runs" ? ["runs", "queue"] : [table])
+      .map(name => `select id, agent_id as "agentId" from ${name} where id = any ($1::uuid[])`)
+      .join(" union all "),
     values: [ids],
   };
 }

@@ -27,6 +27,7 @@ export const growing: readonly string[] = [
   "launches",
   "launch_tests",
   "launch_inputs",
+  "queue",
   "run_turns",
   "backtests",
   "backtest_results",

@@ -16,6 +16,7 @@ create table launches (
   primary key (agent_id, id)
 );
 create index launches_id on launches (id);
+create trigger launches_deleted before delete on launches for each row execute function delete_queue_of_launch();
 
 -- Each test of a launch once, as it was then, and each of its inputs once: a run refers to them. `document` is JSON with
 -- the test's version, without inputs.
@@ -48,24 +49,75 @@ create table launch_inputs (
   constraint launch_inputs_launch_fkey foreign key (agent_id, launch_id) references launches on delete cascade
 );
 
--- A passive run is of a trace, and goes with it. A manual run has no trace before its first turn has ended; it goes with its
--- launch, and with each trace of its turns. A run that waits for the judge is 'running' without a lease, until `next_try_at`;
--- `detail` holds what is known.
+-- What is to be done: a row for each run that has not ended. It is inserted with the batch or the launch that needs it, and
+-- deleted in the transaction that writes the run (docs/decisions/056-one-queue.md). A passive run is of a trace, and goes with
+-- it; a manual run goes with its launch. The row of a manual run that has ended means that it is evaluated again.
+create table queue (
+  id uuid not null,
+  agent_id uuid not null,
+  kind text not null default 'passive' check (kind in ('passive', 'manual')),
+  trace_id uuid,
+  -- 'running' from its first claim on, also while it waits for the judge.
+  state text not null default 'pending' check (state in ('pending', 'running')),
+  -- Why there is this run: new content, or somebody asked for what an outage skipped to be judged again.
+  cause text not null default 'traffic' check (cause in ('traffic', 'again')),
+  first_batch_at timestamptz not null default now(),
+  due_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  attempts integer not null default 0,
+  started_at timestamptz,
+  -- Of the worker that has it.
+  lease uuid,
+  lease_until timestamptz,
+  -- While it waits for the judge: when it is asked again, and what it said last.
+  next_try_at timestamptz,
+  waiting_reason text,
+  -- When the judge is given up on, and how often it was asked in vain.
+  judge_deadline_at timestamptz,
+  judge_tries integer not null default 0,
+  -- What is known: the tests to continue with, partial results. As `runs.detail`.
+  detail bytea,
+  -- Of manual runs, as in `runs`. `sent_at`: when the first request was about to leave: from then on it is never begun again.
+  launch_id uuid,
+  test_id uuid,
+  test_digest bytea,
+  test_row smallint,
+  test_repeat smallint,
+  input_digest bytea not null default '',
+  sent_at timestamptz,
+  -- What it waits for, and until when: claims look at nothing else.
+  lane text collate "C" not null generated always as (
+    kind || case when lease_until is not null then ' leased' when next_try_at is not null then ' waiting' else ' due' end
+  ) stored,
+  next_at timestamptz not null generated always as (coalesce(lease_until, next_try_at, due_at)) stored,
+  primary key (id, agent_id),
+  constraint queue_of_a_kind
+    check (case kind when 'manual' then launch_id is not null and test_id is not null else trace_id is not null end)
+) with (autovacuum_vacuum_scale_factor = 0.02, vacuum_truncate = off);
+alter table queue alter column detail set storage external;
+create index queue_next on queue (lane, next_at);
+-- A claim skips the backlog of an agent at its limit (docs/decisions/026-shares-of-computation.md).
+create index queue_by_agent on queue (lane, agent_id, next_at, id) where lease_until is null;
+-- A trace has one pending run at most. Also in the order of lists.
+create unique index queue_trace on queue (agent_id, state, trace_id, (case when state <> 'pending' then id end))
+  nulls not distinct where trace_id is not null;
+create index queue_launch on queue (launch_id, id) where launch_id is not null;
+create index queue_test on queue (test_id, id) where test_id is not null;
+
+-- A run is written when it has ended. A passive run goes with its trace, a manual one with its launch and with each trace of
+-- its turns.
 create table runs (
   id uuid not null,
   trace_id uuid,
   agent_id uuid not null,
   kind text not null check (kind in ('passive', 'manual')),
-  state text not null check (state in ('pending', 'running', 'completed', 'error', 'cancelled')),
-  first_batch_at timestamptz not null default now(),
+  state text not null check (state in ('completed', 'error', 'cancelled')),
   due_at timestamptz not null,
   created_at timestamptz not null default now(),
   attempts integer not null default 0,
-  lease uuid,
-  lease_until timestamptz,
   started_at timestamptz,
   finished_at timestamptz,
-  -- The trace's revision that was judged; null until then.
+  -- The trace's revision that was judged.
   revision integer,
   routing text,
   verdict text,
@@ -83,12 +135,6 @@ create table runs (
   -- Results and applicability, zstd-compressed JSON.
   detail bytea,
   error text,
-  next_try_at timestamptz,
-  -- When the judge is given up on.
-  judge_deadline_at timestamptz,
-  -- How often the judge was asked in vain, and what it said last.
-  judge_tries integer not null default 0,
-  waiting_reason text,
   -- Why there is this run: new content, or somebody asked for what an outage skipped to be judged again.
   cause text not null default 'traffic' check (cause in ('traffic', 'again')),
   -- Whether an outage skipped something here that no later run of the trace has judged.
@@ -104,8 +150,6 @@ create table runs (
   test_repeat smallint,
   -- Runs of a test with the same input are compared; empty without inputs.
   input_digest bytea not null default '',
-  -- When the first request of a manual run was about to leave: from then on it is never begun again.
-  sent_at timestamptz,
   primary key (id, agent_id),
   constraint runs_of_a_kind
     check (case kind when 'manual' then launch_id is not null and test_id is not null else trace_id is not null end),
@@ -115,33 +159,17 @@ alter table runs alter column detail set storage external;
 create trigger runs_deleted after delete on runs referencing old table as gone
   for each statement execute function delete_what_hangs_on_runs();
 
-create unique index runs_one_pending on runs (trace_id, agent_id) where state = 'pending' and kind = 'passive';
 create index runs_trace on runs (trace_id, id desc);
--- What is to be claimed. Neither passive runs nor manual ones are looked for among the others, however many there are.
-create index runs_due on runs (due_at) where state = 'pending' and kind <> 'manual';
-create index runs_manual_open on runs (agent_id, id) where kind = 'manual' and state in ('pending', 'running');
--- By their times alone, which only runs that wait, or that somebody holds, have: however many wait, neither is looked
--- for among the others that run.
-create index runs_waiting on runs (next_try_at) where next_try_at is not null;
-create index runs_leased on runs (lease_until) where lease_until is not null;
--- By agent, so that a claim skips the backlog of an agent at its limit (docs/decisions/026-shares-of-computation.md). Their
--- conditions are written so that only statements with the same ones use them.
-create index runs_due_by_agent on runs (agent_id, due_at) where (case when state = 'pending' then kind end) = 'passive';
-create index runs_waiting_by_agent on runs (agent_id, next_try_at)
-  where (case when kind = 'passive' then next_try_at end) is not null;
 -- In the order of lists, which is that of traces.
 create index runs_agent on runs (agent_id, id desc) where state = 'completed';
 create index runs_verdict on runs (agent_id, verdict, trace_id desc) where state = 'completed';
 create index runs_routing on runs (agent_id, routing, trace_id desc)
   where state = 'completed' and routing in ('no_user_input', 'unavailable');
-create index runs_open on runs (agent_id, state, trace_id desc) where state <> 'completed';
+create index runs_without_results on runs (agent_id, state, trace_id desc) where state <> 'completed';
 create index runs_outage on runs (agent_id, trace_id desc) where outage_open;
 -- The columns after `id` answer counts from the index alone.
 create index runs_launch on runs (launch_id, id)
   include (test_id, test_row, input_digest, state, verdict, fully_evaluated, outage_open) where launch_id is not null;
--- Whether a launch has ended, without counting its runs.
-create index runs_launch_open on runs (launch_id)
-  where launch_id is not null and state in ('pending', 'running') and verdict is null;
 create index runs_manual_test on runs (test_id, id desc) where kind = 'manual';
 create index runs_manual_version on runs (test_id, test_digest, id desc) where kind = 'manual' and state = 'completed';
 -- The previous launch with a fully evaluated result of the same test and input.

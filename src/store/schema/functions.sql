@@ -86,6 +86,10 @@ begin
   select
     exists (select from (select distinct unnest(agents) as agent_id) a join waiting_records using (agent_id)) as records,
     exists (select from (select distinct unnest(agents) as agent_id) a join content_deadlines using (agent_id)) as deadlines,
+    exists (
+      select from (select distinct unnest(agents) as agent_id) a join queue q using (agent_id)
+      where q.state in ('pending', 'running') and q.trace_id >= lowest and q.trace_id <= highest
+    ) as queued,
     exists (select from run_turns where trace_id >= lowest and trace_id <= highest) as turns,
     exists (select from trace_otlp_ids where trace_id >= lowest and trace_id <= highest) as otlp_ids,
     exists (select from judge_calls where trace_id >= lowest and trace_id <= highest) as calls,
@@ -118,6 +122,11 @@ begin
   if has.states then delete from result_states where trace_id = any (ids); end if;
   if has.turns then
     perform delete_turns_of(array(select distinct run_id from run_turns where trace_id = any (ids)));
+  end if;
+  -- The queue first: a run that ends meanwhile is among the runs then.
+  if has.queued then
+    delete from queue q using unnest(agents, ids) as gone (agent_id, id)
+      where q.agent_id = gone.agent_id and q.state in ('pending', 'running') and q.trace_id = gone.id;
   end if;
   delete from runs where trace_id = any (ids);
   if has.backtests then delete from backtest_results where trace_id = any (ids); end if;
@@ -154,6 +163,8 @@ $$;
 -- them. A run without results keeps its row without turns; one that has not ended does so.
 create or replace function delete_turns_of(runs_of_turns uuid[]) returns void language plpgsql as $$
 begin
+  -- First: a run that ends meanwhile is among the runs then.
+  perform end_runs(runs_of_turns, 'The trace of a turn was deleted during the run.');
   delete from judge_answers using runs r, run_turns u
     where r.id = any (runs_of_turns) and u.agent_id = r.agent_id and u.run_id = r.id
       and judge_answers.agent_id = u.agent_id and judge_answers.trace_id = u.trace_id;
@@ -162,14 +173,25 @@ begin
   delete from runs where id = any (runs_of_turns) and verdict is not null;
   delete from run_turns u using runs r
     where r.id = any (runs_of_turns) and u.agent_id = r.agent_id and u.run_id = r.id;
-  update runs set detail = null, lease = null, lease_until = null, next_try_at = null, waiting_reason = null,
-      state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
-      error = case when l.cancel_requested_at is null then 'The trace of a turn was deleted during the run.' end,
-      finished_at = now()
-    from launches l
-    where runs.id = any (runs_of_turns) and runs.state in ('pending', 'running')
-      and l.agent_id = runs.agent_id and l.id = runs.launch_id;
-  perform end_launches(array(select distinct launch_id from runs where id = any (runs_of_turns)));
+end
+$$;
+
+-- Ends these manual runs of the queue without results: as cancelled if their launch was, else as an error with this reason.
+-- One that is evaluated again keeps its results.
+create or replace function end_runs(ids uuid[], reason text) returns setof uuid language plpgsql as $$
+begin
+  return query
+  with ended as (delete from queue where id = any (ids) and kind = 'manual' returning *)
+  insert into runs (id, agent_id, kind, state, due_at, created_at, attempts, started_at, finished_at, error, launch_id, test_id,
+    test_digest, test_row, test_repeat, input_digest)
+  select e.id, e.agent_id, e.kind, case when l.cancel_requested_at is null then 'error' else 'cancelled' end, e.due_at,
+    e.created_at, e.attempts, e.started_at, now(), case when l.cancel_requested_at is null then reason end, e.launch_id, e.test_id,
+    e.test_digest, e.test_row, e.test_repeat, e.input_digest
+  from ended e join launches l on l.agent_id = e.agent_id and l.id = e.launch_id
+  on conflict (id, agent_id) do nothing
+  returning runs.id;
+  perform from launches l where l.id = any (array(select r.launch_id from runs r where r.id = any (ids))) order by l.id for update;
+  perform end_launches(array(select distinct r.launch_id from runs r where r.id = any (ids)));
 end
 $$;
 
@@ -177,9 +199,8 @@ $$;
 create or replace function end_launches(ids uuid[]) returns void language sql as $$
   update launches l set
       state = case when l.cancel_requested_at is not null then 'cancelled' else 'completed' end, finished_at = now()
-    where l.id = any (ids) and l.state in ('queued', 'running') and not exists (
-      select from runs r where r.launch_id = l.id and r.state in ('pending', 'running') and r.verdict is null
-    )
+    where l.id = any (ids) and l.state in ('queued', 'running')
+      and not exists (select from queue q where q.launch_id = l.id and q.cause = 'traffic')
 $$;
 
 -- A launch keeps no test and no input without a run. The order of locks, runs before their launches, is that of the
@@ -192,20 +213,34 @@ begin
   delete from run_turns u using gone where u.agent_id = gone.agent_id and u.run_id = gone.id;
   delete from judge_calls using gone where judge_calls.run_id = gone.id;
   delete from labels using gone where labels.run_id = gone.id;
+  -- Those that were evaluated again.
+  delete from queue using gone where queue.agent_id = gone.agent_id and queue.id = gone.id and queue.cause = 'again';
   perform from launches where id = any (of_launches) order by id for update;
   delete from launch_inputs i using (
     select agent_id, launch_id, test_id, test_row from gone where test_row is not null
     except select agent_id, launch_id, test_id, test_row from runs where launch_id = any (of_launches)
+    except select agent_id, launch_id, test_id, test_row from queue where launch_id = any (of_launches)
   ) unused
     where i.agent_id = unused.agent_id and i.launch_id = unused.launch_id and i.test_id = unused.test_id
       and i.row = unused.test_row;
   delete from launch_tests t using (
-    select agent_id, launch_id, test_id from gone except select agent_id, launch_id, test_id from runs
-      where launch_id = any (of_launches)
+    select agent_id, launch_id, test_id from gone
+    except select agent_id, launch_id, test_id from runs where launch_id = any (of_launches)
+    except select agent_id, launch_id, test_id from queue where launch_id = any (of_launches)
   ) unused
     where t.agent_id = unused.agent_id and t.launch_id = unused.launch_id and t.test_id = unused.test_id;
   perform end_launches(of_launches);
   return null;
+end
+$$;
+
+-- Runs of a launch that have not ended go with it, and what they left. A foreign key would cost each passive run.
+create or replace function delete_queue_of_launch() returns trigger language plpgsql as $$
+begin
+  delete from run_turns u using queue q where q.launch_id = old.id and u.agent_id = q.agent_id and u.run_id = q.id;
+  delete from judge_calls using queue q where q.launch_id = old.id and judge_calls.run_id = q.id;
+  delete from queue where launch_id = old.id;
+  return old;
 end
 $$;
 

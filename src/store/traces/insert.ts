@@ -90,9 +90,8 @@ with live as materialized (
   select made.agent_id, made.id, 1, batch_bytes, resource_id, ${items.bytes("span_keys")}, ${items.bytes("spans")}
   from made join item on item.id = made.id
 ), scheduled as (
-  insert into runs (id, trace_id, agent_id, kind, state, due_at)
-  select item.run_id, made.id, made.agent_id, 'passive', 'pending',
-    now() + case made.path when 'otlp' then $1::float8 * interval '1 ms' else interval '0' end
+  insert into queue (id, trace_id, agent_id, due_at)
+  select item.run_id, made.id, made.agent_id, now() + case made.path when 'otlp' then $1::float8 * interval '1 ms' else interval '0' end
   from made join item on item.id = made.id
   where made.kind = 'live' and item.noise is null and exists (
     select from test_cases where test_cases.agent_id = made.agent_id and ${eligibleSql}

@@ -142,7 +142,9 @@ async function join(
   await raiseRevisions(client, grown);
   await noteDeadlines(client, grown.flatMap(deadlineOf));
   // Records whose span has not arrived are a batch of their trace, too.
-  const accepted = Array.from(touched.union(awaiting), ({ trace }) => trace.id);
+  const accepted = Array.from(touched.union(awaiting), ({ trace: { id, agent_id: agentId } }) => ({
+    ...{ traceId: id, agentId },
+  }));
   const pending = await moveRuns(client, accepted, limits);
   if (!mayBeStale) await requireDerived(client, [...touched], pending);
   return { joined: await schedule(client, [...touched], pending, limits), refused };

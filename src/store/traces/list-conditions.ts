@@ -1,6 +1,7 @@
 // The conditions of a list of traces on the trace and on its run, as SQL with parameters.
 
 import type { ResultState } from "../../model/run/run.ts";
+import { hasOpenRun } from "../runs/of-traces.ts";
 import { outcomeLetters } from "../runs/result-values.ts";
 import type { TraceFilters } from "./list-filters.ts";
 
@@ -78,6 +79,7 @@ export function addRunFilters(conditions: Conditions, filters: TraceFilters): vo
   // Answered by an index alone, before the run itself is looked up.
   if (filters.state === "none")
     conditions.where.push(`(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null
+      and not ${hasOpenRun("t.agent_id", "t.id")}
       and (t.kind <> 'test_run' or not exists (
         select from run_turns u where u.agent_id = t.agent_id and u.trace_id = t.id
       ))`);

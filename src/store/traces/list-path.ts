@@ -41,9 +41,9 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
     ],
   });
   // Runs that a later run of the same trace replaced are excluded by `also`.
-  const runs = (value: unknown, condition: (parameter: string) => string): Path => ({
+  const runs = (value: unknown, condition: (parameter: string) => string, from = "runs"): Path => ({
     ...{
-      from: "runs s",
+      from: `${from} s`,
       id: "s.trace_id",
       join: "join traces t on t.id = s.trace_id",
       also: ["r.id = s.id"],
@@ -64,12 +64,11 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
   if (userId !== undefined) return traces(userId, p => `t.user_id is not null and t.user_id = ${p}`);
   // Manual runs have no trace before they complete, so they are found by their turns.
   if (kind === "test_run") return traces(kind, p => `t.kind = 'test_run' and t.kind = ${p}`);
-  if (state === "pending" || state === "running" || state === "error") {
-    return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
-  }
+  if (state === "pending" || state === "running") return runs(state, p => `s.state = ${p}`, "queue");
   if (state === "waiting") {
-    return runs("running", p => `s.state <> 'completed' and s.state = ${p} and s.next_try_at is not null`);
+    return runs("running", p => `s.state = ${p} and s.next_try_at is not null`, "queue");
   }
+  if (state === "error") return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
   if (outage) return runs(outage, p => `s.outage_open and s.outage_open = ${p}`);
   if (routing === "unavailable" || routing === "no_user_input") {
     return runs(

@@ -1,5 +1,7 @@
 // The statements of lists of traces: a page in the order of time, and the first of the newest by another value.
 
+import { allRuns, endedRuns, openRuns } from "../runs/all-runs.ts";
+import { opaque } from "../runs/of-traces.ts";
 import { runColumns } from "../runs/read.ts";
 import { addRunFilters, addTraceFilters, Conditions, filtersRuns } from "./list-conditions.ts";
 import type { TraceFilters } from "./list-filters.ts";
@@ -131,13 +133,23 @@ const shownRun = shownRunSql();
 /** Joins the run `r` that lists show of `traces t`. */
 export function shownRunSql(columns = listedRun, agent = "t.agent_id"): string {
   return `left join lateral (
-    (select ${columns} from runs r where r.trace_id = t.id
-      order by (r.state = 'completed') desc, r.id desc limit 1)
+    (select ${columns} from ${endedRuns(ofTrace(`state = ${opaque("completed")}`))} r)
     union all
-    (select ${columns} from run_turns u join runs r on r.agent_id = u.agent_id and r.id = u.run_id
-      where t.kind = 'test_run' and u.agent_id = ${agent} and u.trace_id = t.id order by u.run_id desc limit 1)
+    (select ${columns} from ${openRuns(ofTrace(`agent_id = ${agent} and o.state in ('pending', 'running')`))} r)
+    union all
+    (select ${columns} from ${endedRuns(ofTrace(`state <> ${opaque("completed")}`))} r)
+    union all
+    (select ${columns} from (
+        select run_id from run_turns u where t.kind = 'test_run' and u.agent_id = ${agent} and u.trace_id = t.id
+        order by run_id desc limit 1
+      ) u cross join lateral ${allRuns(row => `${row}.id = u.run_id and ${row}.agent_id = ${agent}`)} r)
     limit 1
   ) r on true`;
+}
+
+/** Its latest run of these. */
+function ofTrace(condition: string): (row: string) => string {
+  return row => `${row}.trace_id = t.id and ${row}.${condition} order by ${row}.id desc limit 1`;
 }
 
 const directionOf = (order: Order) => (order === "newest" ? "desc" : "asc");

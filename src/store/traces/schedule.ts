@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { RunCause } from "../../model/run/run.ts";
 import type { ContentGone, TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
-import { idAfterRunsOf, opaque } from "../runs/of-traces.ts";
+import { idAfterRunsOf } from "../runs/of-traces.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { findAdded } from "./span-keys.ts";
 
@@ -35,6 +35,15 @@ const newRuns = multiRow<NewRun>(3, {
   agent_id: ["uuid", run => run.agentId],
 });
 
+type OfTrace = Pick<NewRun, "traceId" | "agentId">;
+
+const ofTraces = multiRow<OfTrace>(3, {
+  agent_id: ["uuid", trace => trace.agentId],
+  trace_id: ["uuid", trace => trace.traceId],
+});
+const isPending =
+  "queue.agent_id = item.agent_id and queue.state = 'pending' and queue.trace_id = item.trace_id";
+
 /** The pending runs of traces, by the trace's id. */
 export type Pending = ReadonlyMap<string, RunCause>;
 
@@ -48,8 +57,7 @@ export async function scheduleRuns(
   batches: AppendedBatch[],
   limits: ScheduleLimits,
 ): Promise<Set<string>> {
-  const ids = [...new Set(batches.map(batch => batch.traceId))];
-  const pending = await moveRuns(client, ids, limits);
+  const pending = await moveRuns(client, batches, limits);
   const scheduled = new Set(pending.keys());
   // A trace of a manual run is evaluated by that run.
   const open = batches.filter(
@@ -87,7 +95,7 @@ export async function scheduleFurther(
 }
 
 /** Those whose agent has a test for them, and for which traffic scheduled no run that is pending. */
-export async function withoutRun<Trace extends Pick<NewRun, "traceId" | "agentId">>(
+export async function withoutRun<Trace extends OfTrace>(
   client: pg.PoolClient,
   traces: Trace[],
   pending: Pending,
@@ -125,18 +133,18 @@ async function addRuns(
 async function takeAskedFor(client: pg.PoolClient, runs: NewRun[], limits: ScheduleLimits): Promise<void> {
   await client.query({
     name: "take_asked_for",
-    text: `update runs set cause = 'traffic', detail = null, first_batch_at = now(),
-        due_at = now() + least($2::float8, $3::float8) * interval '1 ms'
-      where trace_id = any ($1::uuid[]) and state = ${opaque("pending")} and kind = 'passive'`,
-    values: [runs.map(({ traceId }) => traceId), limits.debounceMs, limits.debounceCapMs],
+    text: `update queue set cause = 'traffic', detail = null, first_batch_at = now(),
+        due_at = now() + least($1::float8, $2::float8) * interval '1 ms'
+      from ${ofTraces.from} where ${isPending}`,
+    values: [limits.debounceMs, limits.debounceCapMs, ...ofTraces.values(runs)],
   });
 }
 
 async function insertRuns(client: pg.PoolClient, runs: NewRun[], limits: ScheduleLimits): Promise<void> {
   await client.query({
     name: "schedule_runs",
-    text: `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-      select ${idAfterRunsOf("item.trace_id", "item.id")}, trace_id, agent_id, 'passive', 'pending',
+    text: `insert into queue (id, trace_id, agent_id, due_at)
+      select ${idAfterRunsOf("item.agent_id", "item.trace_id", "item.id")}, trace_id, agent_id,
         now() + least($1::float8, $2::float8) * interval '1 ms'
       from ${newRuns.from}`,
     values: [limits.debounceMs, limits.debounceCapMs, ...newRuns.values(runs)],
@@ -146,16 +154,17 @@ async function insertRuns(client: pg.PoolClient, runs: NewRun[], limits: Schedul
 /** Moves the pending runs of these traces to when their batches will have been quiet. */
 export async function moveRuns(
   client: pg.PoolClient,
-  traceIds: string[],
+  traces: OfTrace[],
   limits: ScheduleLimits,
 ): Promise<Pending> {
+  const distinct = [...new Map(traces.map(trace => [trace.traceId, trace])).values()];
   const { rows } = await client.query<{ trace_id: string; cause: RunCause }>({
     name: "move_runs",
-    text: `update runs set due_at = least(now() + $2::float8 * interval '1 ms',
-        first_batch_at + $3::float8 * interval '1 ms')
-      where trace_id = any ($1::uuid[]) and state = ${opaque("pending")} and kind = 'passive'
-      returning trace_id, cause`,
-    values: [traceIds, limits.debounceMs, limits.debounceCapMs],
+    text: `update queue set due_at = least(now() + $1::float8 * interval '1 ms',
+        first_batch_at + $2::float8 * interval '1 ms')
+      from ${ofTraces.from} where ${isPending}
+      returning queue.trace_id, cause`,
+    values: [limits.debounceMs, limits.debounceCapMs, ...ofTraces.values(distinct)],
   });
   return new Map(rows.map(row => [row.trace_id, row.cause]));
 }

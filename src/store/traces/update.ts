@@ -102,7 +102,7 @@ async function leave(
   const { id: traceId, revision } = trace;
   if (write.path === "canonical") return { traceId, state: "replaced", revision, evaluation: "none" };
   await client.query("update traces set updated_at = now() where id = $1", [traceId]);
-  const moved = await moveRuns(client, [traceId], limits);
+  const moved = await moveRuns(client, [{ traceId, agentId: write.agentId }], limits);
   return { traceId, state: "merged", revision, evaluation: moved.has(traceId) ? "scheduled" : "none" };
 }
 
@@ -112,7 +112,10 @@ async function storedBefore(
   write: TraceWrite,
   { kind }: LockedTrace,
 ): Promise<Stored> {
-  const { rowCount } = await client.query("select from runs where id = $1", [write.runId]);
+  const { rowCount } = await client.query(
+    "select from runs where id = $1 union all select from queue where id = $1",
+    [write.runId],
+  );
   return {
     traceId: write.traceId,
     state: "created",

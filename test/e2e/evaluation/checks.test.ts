@@ -497,7 +497,7 @@ test("a run whose workers crashed is an error, with its reason and what to do", 
   await makeTest(place.owner, place.agent.id);
   const traceId = await exported(place, service, newTraceId());
   await place.browser.service.db.pool.query(
-    `update runs set state = 'running', attempts = 3, started_at = now(), lease_until = now() - interval '1 s'
+    `update queue set state = 'running', attempts = 3, started_at = now(), lease_until = now() - interval '1 s'
       where trace_id = $1`,
     [traceId],
   );
@@ -669,7 +669,7 @@ async function exported(place: Place, service: string, traceId: string, name = "
 
 /** Makes the pending run due immediately; the worker finds it when it looks next. */
 async function dueNow({ browser: { service } }: Place, traceId: string): Promise<void> {
-  await service.db.pool.query("update runs set due_at = now() where trace_id = $1 and state = 'pending'", [
+  await service.db.pool.query("update queue set due_at = now() where trace_id = $1 and state = 'pending'", [
     traceId,
   ]);
 }

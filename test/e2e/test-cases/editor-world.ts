@@ -90,7 +90,7 @@ export async function openWorld(browser: TestBrowser, { isCallable = true } = {}
     async counts() {
       const { rows } = await browser.service.db.pool.query(
         `select (select count(*)::int from test_cases where agent_id = $1) as tests,
-                (select count(*)::int from runs where agent_id = $1) as runs`,
+                (select count(*)::int from queue where agent_id = $1) as runs`,
         [agent.id],
       );
       return rows[0];

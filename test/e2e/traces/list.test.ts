@@ -226,7 +226,7 @@ test("a row far down the list updates in place and disappears when its trace is 
   });
   await rowShows(page, "the oldest", "Pending");
   const { rows } = await browser.service.db.pool.query<{ id: string; trace_id: string }>(
-    "delete from runs where agent_id = $1 and state = 'pending' returning id, trace_id",
+    "delete from queue where agent_id = $1 and state = 'pending' returning id, trace_id",
     [agent.id],
   );
   const { id: runId, trace_id: traceId } = rows[0]!;

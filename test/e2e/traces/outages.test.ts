@@ -65,9 +65,13 @@ async function openOutage(
 async function complete(agentId: string, limit: number): Promise<void> {
   const { db } = browser.service;
   const { rows } = await db.pool.query<{ id: string; trace_id: string }>(
-    `update runs set state = 'completed', finished_at = now(), verdict = 'passed', routing = 'not_needed', revision = 1,
-      passed = 1, failed = 0, skipped = 0, missing_instrumentation = 0, test_ids = '{}'
-    where id in (select id from runs where agent_id = $1 and state = 'pending' and cause = 'again' limit $2)
+    `with ended as (
+      delete from queue where id in (select id from queue where agent_id = $1 and cause = 'again' limit $2) returning *
+    )
+    insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, finished_at, verdict, routing, revision, passed,
+      failed, skipped, missing_instrumentation, test_ids)
+    select id, trace_id, agent_id, kind, 'completed', due_at, cause, now(), 'passed', 'not_needed', 1, 1, 0, 0, 0, '{}'
+    from ended
     returning id, trace_id`,
     [agentId, limit],
   );

@@ -276,7 +276,7 @@ test("spans that arrive while the page is open appear, then the verdict, and the
   const id = await store(export1);
   // Due in the far future, so that the page is seen pending first; the next batch resets the due time.
   await browser.service.db.pool.query(
-    "update runs set due_at = now() + interval '1 hour' where trace_id = $1",
+    "update queue set due_at = now() + interval '1 hour' where trace_id = $1",
     [id],
   );
   const { page } = await open();

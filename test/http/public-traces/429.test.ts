@@ -87,8 +87,8 @@ test("an account with as many traces waiting as it may have is told when to retr
   const full = await startTestService({ config: { roles: ["http"], pendingRunsMax: 3 } });
   t.after(() => full.stop());
   await full.db.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-      select gen_random_uuid(), gen_random_uuid(), $1, 'passive', 'pending', now() from generate_series(1, 3)`,
+    `insert into queue (id, trace_id, agent_id, due_at)
+      select gen_random_uuid(), gen_random_uuid(), $1, now() from generate_series(1, 3)`,
     [full.agent.id],
   );
   const answer = await send({ url: full.url, key: full.key }, { body: "no JSON" });

@@ -16,7 +16,7 @@ import {
 import type { Reply } from "../../support/client.ts";
 import { refusalIn } from "../../support/client.ts";
 import type { Sent } from "../../support/send.ts";
-import { keepResults, storeTrace, storeTraces } from "../../support/stored-traces.ts";
+import { endRun, keepResults, storeTrace, storeTraces } from "../../support/stored-traces.ts";
 import { world } from "../../support/world.ts";
 
 const service = world({ roles: ["http"] });
@@ -414,11 +414,7 @@ test("after a merge the list and its filters show the values of the whole trace"
 
 /** Completes this trace's run without a worker. */
 async function conclude(traceId: string, columns: Record<string, unknown>): Promise<void> {
-  const names = Object.keys(columns);
-  await service.db.pool.query(
-    `update runs set ${names.map((name, at) => `${name} = $${at + 2}`).join(", ")} where trace_id = $1`,
-    [traceId, ...Object.values(columns)],
-  );
+  await endRun(service.db, traceId, columns);
 }
 
 test("each filter finds its matches and nothing else", async () => {
@@ -638,7 +634,7 @@ test("a trace shows its latest completed run, else its latest one, and says if i
 
   await store({ headers, body: { ...body, metadata: { changed: true } } });
   await service.db.pool.query(
-    "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
+    "insert into queue (id, trace_id, agent_id, due_at) values ($1, $2, $3, now())",
     [crypto.randomUUID(), id, agent.id],
   );
   const changed = await detail(id);

@@ -169,7 +169,7 @@ for (const [what, add] of Object.entries(added)) {
     await evaluateAgain(db, sender.agentId, [traceId]);
     const pending = async () => {
       const { rows } = await db.pool.query(
-        `select cause, detail, extract(epoch from due_at - now()) > 1 as waits from runs
+        `select cause, detail, extract(epoch from due_at - now()) > 1 as waits from queue
           where trace_id = $1 and state = 'pending'`,
         [traceId],
       );

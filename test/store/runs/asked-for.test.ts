@@ -37,7 +37,7 @@ async function makeAgent(): Promise<Agent> {
 /** A trace without a run. */
 async function makeTrace({ sender }: Agent): Promise<string> {
   const { traceId } = await storeDueRun(db, sender);
-  await db.pool.query("delete from runs where trace_id = $1", [traceId]);
+  await db.pool.query("delete from queue where trace_id = $1", [traceId]);
   return traceId;
 }
 
@@ -49,8 +49,8 @@ async function begin({ sender }: Agent, traceId: string, cause: RunCause, minute
   const id = idAt(at).slice(0, -12) + randomBytes(6).toString("hex");
   const lease = randomUUID();
   await db.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, lease, lease_until, cause)
-      values ($1, $2, $3, 'passive', 'running', now(), $4, $5, now() + interval '1 day', $6)`,
+    `insert into queue (id, trace_id, agent_id, state, due_at, created_at, lease, lease_until, cause)
+      values ($1, $2, $3, 'running', now(), $4, $5, now() + interval '1 day', $6)`,
     [id, traceId, sender.agentId, new Date(at), lease, cause],
   );
   return { id, lease, traceId, cause, at };
@@ -178,7 +178,7 @@ suite("a run that was asked for", () => {
           while (rest.length > 0) {
             const some = rest.splice(0, together + 1);
             const lease = some[0]!.lease;
-            await db.pool.query("update runs set lease = $1 where id = any ($2)", [
+            await db.pool.query("update queue set lease = $1 where id = any ($2)", [
               lease,
               some.map(({ id }) => id),
             ]);

@@ -18,7 +18,7 @@ const [full, busy, quiet] = await Promise.all(
   Array.from({ length: 3 }, async () => (await makeSender(db)).agentId),
 );
 const fullAgents = [full!];
-beforeEach(() => db.pool.query("delete from runs"));
+beforeEach(() => db.pool.query("delete from queue"));
 
 type Queue = "due" | "waiting";
 
@@ -37,8 +37,8 @@ async function addRuns(
       ? { names: "state, due_at", values: `'pending', ${at}` }
       : { names: "state, due_at, next_try_at", values: `'running', now(), ${at}` };
   await database.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, ${columns.names})
-      select id, trace_id, $1::uuid, 'passive', ${columns.values}
+    `insert into queue (id, trace_id, agent_id, ${columns.names})
+      select id, trace_id, $1::uuid, ${columns.values}
       from unnest($2::uuid[], $3::uuid[]) with ordinality as run (id, trace_id, n)`,
     [agentId, ids, ids.map(() => randomUUID()), agoS],
   );

@@ -84,7 +84,7 @@ const verdict: Verdict = {
 /** Whoever holds this run is dead from now on. */
 async function expire(...runIds: string[]): Promise<void> {
   await db.pool.query(
-    "update runs set lease_until = now() - interval '1 second' where id = any ($1::uuid[])",
+    "update queue set lease_until = now() - interval '1 second' where id = any ($1::uuid[])",
     [runIds],
   );
 }
@@ -97,24 +97,26 @@ async function dueRuns(count: number): Promise<string[]> {
 /** 20,000 runs of this state; those that are running are another worker's. */
 async function addRuns(database: Database, state: string): Promise<void> {
   const { runId } = await storeDueRun(database, await makeSender(database));
-  const leased = "case when $2 = 'running' then";
+  const [into, more] =
+    state === "running"
+      ? ["queue (lease, lease_until, ", "gen_random_uuid(), now() + interval '1 hour', "]
+      : ["runs (kind, ", "kind, "];
   await database.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, lease, lease_until, detail)
-      select lpad(to_hex(n), 32, '0')::uuid, trace_id, agent_id, kind, $2, due_at, created_at,
-        ${leased} $3::uuid end, ${leased} now() + interval '1 hour' end,
+    `insert into ${into}id, trace_id, agent_id, state, due_at, created_at, detail)
+      select ${more}lpad(to_hex(n), 32, '0')::uuid, trace_id, agent_id, $2, due_at, created_at,
         (select string_agg(sha512(format('%s %s', n, part)::bytea), '') from generate_series(1, 10) part)
-      from runs, generate_series(1, 20000) n where id = $1`,
-    [runId, state, randomUUID()],
+      from queue, generate_series(1, 20000) n where id = $1`,
+    [runId, state],
   );
-  await database.pool.query("delete from runs where id = $1", [runId]);
+  await database.pool.query("delete from queue where id = $1", [runId]);
 }
 
-/** Entries of the indexes of runs that the database's only connection has read so far. */
+/** Entries of the indexes of runs and the queue that the database's only connection has read so far. */
 async function entriesRead(database: Database): Promise<number> {
   await database.pool.query("select pg_stat_force_next_flush()");
   const { rows } = await database.pool.query<{ entries: number }>(
     `select sum(pg_stat_get_tuples_returned(indexrelid))::int as entries
-      from pg_index where indrelid = 'runs'::regclass`,
+      from pg_index where indrelid in ('runs'::regclass, 'queue'::regclass)`,
   );
   return rows[0]!.entries;
 }
@@ -144,7 +146,7 @@ suite("claiming", () => {
   test("takes due runs first, and leaves those that are not due", async () => {
     const [late, early, future] = (await dueRuns(3)) as [string, string, string];
     await db.pool.query(
-      `update runs set due_at = now() + case when id = $1 then interval '-1 s' when id = $2 then interval '-2 s'
+      `update queue set due_at = now() + case when id = $1 then interval '-1 s' when id = $2 then interval '-2 s'
         else interval '1 h' end`,
       [late, early],
     );
@@ -171,13 +173,14 @@ suite("claiming", () => {
         await filled.close();
       });
       // As after a long outage: nothing has been analyzed since the runs came.
-      await one.pool.query("alter table runs set (autovacuum_enabled = false)");
+      for (const table of ["runs", "queue"])
+        await one.pool.query(`alter table ${table} set (autovacuum_enabled = false)`);
       await addRuns(one, state);
-      const { runId } = await storeDueRun(one, await makeSender(one));
+      const waiting = await makeSender(one);
       const worker = makeWorker(one);
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
         await one.pool.query(`set plan_cache_mode = ${mode}`);
-        await one.pool.query("update runs set state = 'pending', verdict = null where id = $1", [runId]);
+        const { runId } = await storeDueRun(one, waiting);
         const before = await entriesRead(one);
         assert.equal((await worker.claim(32)).length, 1);
         const between = await entriesRead(one);
@@ -191,10 +194,10 @@ suite("claiming", () => {
   test("says how long until the next run is due", async () => {
     assert.equal(await nextDueMs(db), undefined);
     const runId = await dueRun();
-    await db.pool.query("update runs set due_at = now() + interval '1 hour' where id = $1", [runId]);
+    await db.pool.query("update queue set due_at = now() + interval '1 hour' where id = $1", [runId]);
     const wait = (await nextDueMs(db))!;
     assert.ok(wait > 3_590_000 && wait <= 3_600_000);
-    await db.pool.query("update runs set due_at = now() where id = $1", [runId]);
+    await db.pool.query("update queue set due_at = now() where id = $1", [runId]);
     const [worker, other] = [makeWorker(), makeWorker()];
     await worker.claim();
     const lease = (await nextDueMs(db))!;

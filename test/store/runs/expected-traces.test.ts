@@ -30,7 +30,7 @@ async function kindOf(traceId: string): Promise<string> {
 }
 
 async function countRuns(traceId: string): Promise<number> {
-  return (await db.pool.query("select from runs where trace_id = $1", [traceId])).rowCount!;
+  return (await db.pool.query("select from queue where trace_id = $1", [traceId])).rowCount!;
 }
 
 for (const [path, make] of [

@@ -62,15 +62,16 @@ test("runs are in the order of tests and inputs, and each is claimed with its ow
 
 test("claiming and ending a run do not read the other 9,999", async () => {
   const place = await placeOf(db, large.agentId);
-  const table = await tableOfRuns(large.agentId);
+  const tables = [await tableOf("runs", large.agentId), await tableOf("queue", large.agentId)];
   const read = async (work: () => Promise<unknown>) => {
     const rows = async () => {
       await place.pool.query("select pg_stat_force_next_flush()");
       // As in pg_stat_user_tables, from which Citus hides shards.
       const { rows } = await place.pool.query<{ read: number }>(
-        `select (pg_stat_get_tuples_fetched($1::regclass) + sum(pg_stat_get_tuples_fetched(indexrelid)))::int as read
-         from pg_index where indrelid = $1::regclass`,
-        [table],
+        `select sum(pg_stat_get_tuples_fetched(id) + (
+           select sum(pg_stat_get_tuples_fetched(indexrelid)) from pg_index where indrelid = id
+         ))::int as read from unnest($1::regclass[]) as of_table (id)`,
+        [tables],
       );
       return rows[0]!.read;
     };
@@ -86,13 +87,13 @@ test("claiming and ending a run do not read the other 9,999", async () => {
 });
 
 /** On a cluster, the shard that has this agent's. */
-async function tableOfRuns(agentId: string): Promise<string> {
-  if (!db.places) return "public.runs";
+async function tableOf(table: string, agentId: string): Promise<string> {
+  if (!db.places) return `public.${table}`;
   const { rows } = await db.pool.query<{ shard: number }>(
-    "select get_shard_id_for_distribution_column('runs', $1::uuid) as shard",
-    [agentId],
+    "select get_shard_id_for_distribution_column($2::regclass, $1::uuid) as shard",
+    [agentId, table],
   );
-  return `public.runs_${rows[0]!.shard}`;
+  return `public.${table}_${rows[0]!.shard}`;
 }
 
 test("a cancelled launch has no run left to claim", async () => {

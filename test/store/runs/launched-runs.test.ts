@@ -12,6 +12,7 @@ import {
 } from "../../../src/store/runs/launched-runs.ts";
 import { findLaunch, insertLaunch, listLaunches } from "../../../src/store/runs/launches.ts";
 import { openFresh } from "../../support/postgres.ts";
+import { endLaunchedRun } from "../../support/stored-traces.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
 
 const { url, db, close } = await openTwice();
@@ -34,8 +35,8 @@ test("a connection that keeps its plans lists the runs of launches with many run
       // Some stay open.
       const verdict = outcomes[at % 5];
       if (verdict) {
-        const values = [run.id, verdict];
-        await db.pool.query("update runs set state = 'completed', verdict = $2 where id = $1", values);
+        const values = [run.id, verdict] as const;
+        await endLaunchedRun(db, ...values);
       }
     }
   }

@@ -12,6 +12,7 @@ import { compareLaunches } from "../../../src/store/runs/launch-comparison.ts";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
 import { findLaunch, insertLaunch, listLaunches } from "../../../src/store/runs/launches.ts";
 import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
+import { endLaunchedRun } from "../../support/stored-traces.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();
@@ -54,8 +55,8 @@ async function launched(tests: TestCase[], agentId: string): Promise<string> {
 /** Completes the runs of a launch, in their order, as if they had been evaluated. */
 async function complete(launchId: string, outcomes: Outcome[]): Promise<void> {
   for (const [at, { id }] of (await listRunsOfLaunch(db, launchId)).entries()) {
-    const values = [id, outcomes[at]];
-    await db.pool.query("update runs set state = 'completed', verdict = $2 where id = $1", values);
+    const values = [id, outcomes[at]!] as const;
+    await endLaunchedRun(db, ...values);
   }
 }
 

@@ -20,11 +20,15 @@ const writer = new TraceWriter(db, limits);
 const others = 2_000;
 
 async function insertOthers(state: string): Promise<void> {
+  const into =
+    state === "pending"
+      ? ["queue (id, trace_id, agent_id, due_at)", ""]
+      : ["runs (id, trace_id, agent_id, due_at, kind, state, outage_open)", ", 'passive', 'completed', true"];
   await db.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, outage_open)
+    `insert into ${into[0]}
       select id_at(now() - at * interval '1 s', gen_random_uuid()), id_at(now() - at * interval '1 s', gen_random_uuid()),
-        $1, 'passive', $2, now(), $2 = 'completed' from generate_series(1, $3::int) at`,
-    [agentId, state, others],
+        $1, now()${into[1]} from generate_series(1, $2::int) at`,
+    [agentId, others],
   );
 }
 
@@ -36,7 +40,7 @@ async function makeRuns(name: string): Promise<Run[]> {
     [1, 2, 3].map(at => writer.write(otlpWrite(sender, { externalId: `${name} ${at}` }))),
   );
   const { rows } = await db.pool.query<Run>(
-    `select id, trace_id as "traceId", agent_id as "agentId", cause, true as "hasOthers" from runs
+    `select id, trace_id as "traceId", agent_id as "agentId", cause, true as "hasOthers" from queue
       where agent_id = $1 and trace_id = any ($2::uuid[])`,
     [agentId, traces.map(({ traceId }) => traceId)],
   );
@@ -47,7 +51,7 @@ async function makeRuns(name: string): Promise<Run[]> {
 /** How many runs a transaction with the agent's rows reads. */
 async function readBy(work: (client: pg.PoolClient) => Promise<unknown>): Promise<number> {
   return transaction(await placeOf(db, agentId), async client => {
-    const count = () => rowsRead(client, "runs");
+    const count = async () => (await rowsRead(client, "runs")) + (await rowsRead(client, "queue"));
     // No index has this column: an index alone, once the table is vacuumed, counts as nothing read.
     await client.query("select detail from runs where agent_id = $1 order by id desc limit 1", [agentId]);
     const before = await count();
@@ -57,10 +61,8 @@ async function readBy(work: (client: pg.PoolClient) => Promise<unknown>): Promis
   });
 }
 
-const traceIds = (runs: Run[]) => runs.map(({ traceId }) => traceId);
-
 const statements: Record<string, (client: pg.PoolClient, runs: Run[]) => Promise<unknown>> = {
-  "moving the runs of merged traces": (client, runs) => moveRuns(client, traceIds(runs), limits),
+  "moving the runs of merged traces": (client, runs) => moveRuns(client, runs, limits),
   "finding what completed runs replace": (client, runs) => findReplacements(client, runs),
   "dropping runs of an evaluated revision": (client, runs) => dropSameRevision(client, runs),
   "closing outages of evaluated traces": (client, runs) => closeOutages(client, runs),
@@ -73,9 +75,10 @@ for (const [name, states] of Object.entries({
   suite(`with ${name}`, () => {
     let runs: Run[];
     before(async () => {
-      await db.pool.query("delete from runs where agent_id = $1", [agentId]);
+      for (const table of ["runs", "queue"])
+        await db.pool.query(`delete from ${table} where agent_id = $1`, [agentId]);
       await insertOthers(states[0]!);
-      await db.pool.query("analyze runs");
+      await db.pool.query("analyze runs, queue");
       await insertOthers(states[1]!);
       runs = await makeRuns(name);
     });

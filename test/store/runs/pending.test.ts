@@ -21,8 +21,8 @@ test("runs of all agents of an account count until they are claimed, and those o
   const second = await makeAgentRow(db, { projectId });
   const add = (agent: string, state = "pending") =>
     db.pool.query(
-      `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-        select gen_random_uuid(), $1, $2, 'passive', $3, now() + interval '1 hour'`,
+      `insert into queue (id, trace_id, agent_id, state, due_at, lease_until)
+        select gen_random_uuid(), $1, $2, $3, now() + interval '1 hour', case when $3 = 'running' then now() end`,
       [randomUUID(), agent, state],
     );
   let ms = 0;
@@ -39,7 +39,9 @@ test("runs of all agents of an account count until they are claimed, and those o
     error instanceof Refusal && error.code === "RATE_LIMITED" && error.retryAfterSeconds === 5;
   await assert.rejects(requireRoom(accountId!), isFull);
   await requireRoom(otherId!);
-  await db.pool.query("update runs set state = 'running' where agent_id = $1", [second]);
+  await db.pool.query("update queue set state = 'running', lease_until = now() where agent_id = $1", [
+    second,
+  ]);
   await assert.rejects(requireRoom(accountId!), isFull);
   ms += 5_000;
   await requireRoom(accountId!);

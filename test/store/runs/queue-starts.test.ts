@@ -12,7 +12,7 @@ import { entriesRead, onClient } from "./entries-read.ts";
 const { db, close } = await openTwice();
 after(close);
 const [agentId, fullId] = [(await makeSender(db)).agentId, (await makeSender(db)).agentId];
-beforeEach(() => db.pool.query("delete from runs"));
+beforeEach(() => db.pool.query("delete from queue"));
 
 /** For each queue, the columns of a run that is in it. */
 const queues = {
@@ -31,8 +31,8 @@ async function addRuns(
 ): Promise<void> {
   const { names, values } = queues[queue];
   await database.pool.query(
-    `insert into runs (id, trace_id, agent_id, kind, ${names})
-      select gen_random_uuid(), gen_random_uuid(), $1::uuid, 'passive', ${values}
+    `insert into queue (id, trace_id, agent_id, ${names})
+      select gen_random_uuid(), gen_random_uuid(), $1::uuid, ${values}
       from generate_series(1, $2) n, lateral (
         select now() - ($3::float8 - n * 0.000001) * interval '1 s' as at
       ) time`,
@@ -64,10 +64,8 @@ suite("claims that begin where the queue does", () => {
         await closeOwn();
       });
       await reader.query("begin isolation level repeatable read");
-      await reader.query("select count(*) from runs");
-      await own.pool.query(
-        "update runs set state = 'completed', next_try_at = null, lease = null, lease_until = null",
-      );
+      await reader.query("select count(*) from queue");
+      await own.pool.query("delete from queue");
       for (const _ of fullAgents) await addRuns(300, 40, "due", own, fullId);
       await addRuns(40, 30, "due", own);
       const database = onClient(own, client);
@@ -77,7 +75,7 @@ suite("claims that begin where the queue does", () => {
           assert.equal(await claim(starts, database, fullAgents), 10);
         });
       for (const isAnalyzed of [false, true]) {
-        if (isAnalyzed) await client.query("analyze runs");
+        if (isAnalyzed) await client.query("analyze queue");
         for (const mode of ["force_custom_plan", "force_generic_plan"]) {
           await client.query(`set plan_cache_mode = ${mode}`);
           const starts = new QueueStarts();
@@ -100,12 +98,12 @@ suite("claims that begin where the queue does", () => {
       assert.ok((await nextDueMs(db, { starts }))! < -590_000);
       await addRuns(20, 500, queue);
       assert.equal(await claim(starts), most);
-      await db.pool.query("delete from runs");
+      await db.pool.query("delete from queue");
       now = 10_000;
       assert.equal(await nextDueMs(db, { starts }), undefined);
       await addRuns(20, 50, queue);
       assert.equal(await claim(starts), most);
-      await db.pool.query("delete from runs");
+      await db.pool.query("delete from queue");
       await addRuns(20, 3_000, queue);
       now = 59_999;
       assert.equal(await nextDueMs(db, { starts }), undefined);
@@ -120,7 +118,7 @@ suite("claims that begin where the queue does", () => {
     const starts = new QueueStarts(() => now);
     await addRuns(1, 600, "due");
     const first = await starts.of(db);
-    await db.pool.query("delete from runs");
+    await db.pool.query("delete from queue");
     now = 9_999;
     assert.deepEqual(await starts.of(db), first);
     now = 10_000;
@@ -138,7 +136,7 @@ suite("claims that begin where the queue does", () => {
     const starts = new QueueStarts(() => now);
     await addRuns(1, 600, "due");
     const first = await starts.of(slow);
-    await db.pool.query("delete from runs");
+    await db.pool.query("delete from queue");
     isSlow = true;
     now = 60_000;
     assert.notEqual((await starts.of(slow)).due, first.due);

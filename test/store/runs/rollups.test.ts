@@ -92,10 +92,11 @@ const failedOnce: Judgement = {
 /** Schedules another run of a trace, and claims it; its id. */
 async function claimAnother(traceId: string, { sender }: Judged, lease: string): Promise<string> {
   const id = newId();
-  await db.pool.query(
-    "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
-    [id, traceId, sender.agentId],
-  );
+  await db.pool.query("insert into queue (id, trace_id, agent_id, due_at) values ($1, $2, $3, now())", [
+    id,
+    traceId,
+    sender.agentId,
+  ]);
   await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
   return id;
 }
@@ -162,7 +163,7 @@ suite("hourly counts", () => {
         for (const _ of all) await storeDueRun(db, judged.sender);
         // Some hours apart, as if the runs were created at other times.
         await (await placeOf(db, judged.sender.agentId)).pool.query(
-          `update runs set created_at = now() - (hashtext(id::text || $2) & 3) * interval '1 hour'
+          `update queue set created_at = now() - (hashtext(id::text || $2) & 3) * interval '1 hour'
             where agent_id = $1`,
           [judged.sender.agentId, String(seed)],
         );
@@ -248,10 +249,11 @@ suite("hourly counts", () => {
     };
     const again = async () => {
       const id = newId();
-      await db.pool.query(
-        "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
-        [id, traceId, judged.sender.agentId],
-      );
+      await db.pool.query("insert into queue (id, trace_id, agent_id, due_at) values ($1, $2, $3, now())", [
+        id,
+        traceId,
+        judged.sender.agentId,
+      ]);
       return id;
     };
     const counted = async () => {
@@ -314,8 +316,7 @@ suite("hourly counts", () => {
     const run = async (how: ReturnType<typeof evaluated>, cause: RunCause | null) => {
       if (cause) {
         await db.pool.query(
-          `insert into runs (id, trace_id, agent_id, kind, state, due_at, cause)
-            values ($1, $2, $3, 'passive', 'pending', now(), $4)`,
+          "insert into queue (id, trace_id, agent_id, due_at, cause) values ($1, $2, $3, now(), $4)",
           [newId(), traceId, agentId, cause],
         );
       }

@@ -74,7 +74,8 @@ async function claimed(database: Database = db) {
 /** The states of a trace's runs with the revisions that they judged, oldest first. */
 async function runsOf(traceId: string): Promise<string[]> {
   const { rows } = await db.pool.query<{ run: string }>(
-    "select concat_ws(' ', state, revision) as run from runs where trace_id = $1 order by id",
+    `select id, concat_ws(' ', state, revision) as run from runs where trace_id = $1
+      union all select id, state from queue where trace_id = $1 order by id`,
     [traceId],
   );
   return rows.map(({ run }) => run);
@@ -144,7 +145,7 @@ suite("a run that is scheduled by a process whose clock is behind", () => {
   test("is later than those before, and so is one that was asked for", async () => {
     const { traceId } = await send("a", "1");
     const ahead = idAt(Date.now() + 540_000);
-    await db.pool.query("update runs set id = $1 where trace_id = $2", [ahead, traceId]);
+    await db.pool.query("update queue set id = $1 where trace_id = $2", [ahead, traceId]);
     await (await claimed()).complete(1);
     await send("a", "2");
     await (await claimed()).complete(2);
@@ -205,7 +206,7 @@ suite("two runs that have read the same revision", () => {
 
   test("leave the earlier one when one worker completes them together", async () => {
     const { traceId, first, second } = await twoRuns("a");
-    await db.pool.query("update runs set lease = $1", [first.lease]);
+    await db.pool.query("update queue set lease = $1", [first.lease]);
     const items = [second, first].map(({ id }) => ({ id, revision: 2, verdict, ...unmeasured }));
     assert.deepEqual(await completeRuns(db, first.lease, items), new Set([first.id]));
     assert.deepEqual(await runsOf(traceId), ["completed 2"]);

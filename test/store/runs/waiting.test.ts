@@ -82,10 +82,10 @@ async function waitingRuns(count: number, nextTryMs = 0): Promise<string[]> {
 }
 
 const expire = (runId: string) =>
-  db.pool.query("update runs set lease_until = now() - interval '1 second' where id = $1", [runId]);
+  db.pool.query("update queue set lease_until = now() - interval '1 second' where id = $1", [runId]);
 
 const rowOf = async (runId: string) =>
-  (await db.pool.query("select lease, lease_until, judge_tries from runs where id = $1", [runId])).rows[0];
+  (await db.pool.query("select lease, lease_until, judge_tries from queue where id = $1", [runId])).rows[0];
 
 suite("the partial results of a run", () => {
   test("are kept while its worker holds the run", async () => {
@@ -316,9 +316,13 @@ suite("a run that waits", () => {
 suite("a batch that arrives while the run of its trace waits", () => {
   const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
   const runsOf = async (traceId: string): Promise<string[]> =>
-    (await db.pool.query("select state from runs where trace_id = $1 order by id", [traceId])).rows.map(
-      run => run.state,
-    );
+    (
+      await db.pool.query(
+        `select id, state from runs where trace_id = $1 union all select id, state from queue where trace_id = $1
+          order by id`,
+        [traceId],
+      )
+    ).rows.map(run => run.state);
 
   test("schedules one more run if it adds a span, and none if it repeats one", async () => {
     const first = otlpWrite(sender, { externalId: "merged", spans: ["a"] });

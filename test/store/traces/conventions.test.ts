@@ -61,7 +61,7 @@ test("a change leaves the agent's traces to be derived again, counts them, and s
   for (const one of [sender, sender, other]) {
     await writer.write(canonicalWrite(one, { attributes: openInference }));
   }
-  const runsBefore = await db.pool.query("select id, state, due_at from runs order by id");
+  const runsBefore = await db.pool.query("select id, state, due_at from queue order by id");
   assert.equal(await findRereading(db, sender.agentId), null);
 
   await choose(sender, ["openinference"]);
@@ -78,7 +78,7 @@ test("a change leaves the agent's traces to be derived again, counts them, and s
     [null],
   );
   assert.deepEqual(
-    (await db.pool.query("select id, state, due_at from runs order by id")).rows,
+    (await db.pool.query("select id, state, due_at from queue order by id")).rows,
     runsBefore.rows,
   );
 

@@ -38,6 +38,7 @@ function rowsAbout({ agentId, projectId, testId, backtestId, traceId }: About): 
     labels: `(id, agent_id, test_id, trace_id, run_id, judged, answer, agrees, note, model, prompt_version)
       values (${id}, ${agent}, ${testCase}, ${trace}, ${id}, 'pass', 'pass', true, '', 'm', '1')`,
     result_states: `(agent_id, trace_id, test_id, state, note) values (${agent}, ${trace}, ${testCase}, 'open', '')`,
+    queue: `(id, trace_id, agent_id, due_at) values (${id}, ${trace}, ${agent}, now())`,
     runs: `(id, trace_id, agent_id, kind, state, due_at)
       values (${id}, ${trace}, ${agent}, 'passive', 'completed', now())`,
     run_turns: `(agent_id, run_id, turn, trace_id, document) values (${agent}, ${id}, 1, ${trace}, '{}')`,

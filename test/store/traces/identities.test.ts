@@ -40,7 +40,7 @@ test("a trace whose time is over is not stored again, on either path, and its id
   assert.deepEqual(merged, { traceId: ids[0], state: "merged", ...nothing });
   assert.deepEqual(replaced, { traceId: ids[1], state: "replaced", ...nothing });
   assert.equal(created.state, "created");
-  for (const table of ["traces", "trace_batches", "runs"]) {
+  for (const table of ["traces", "trace_batches", "queue"]) {
     const { rowCount } = await db.pool.query(`select from ${table} where agent_id = $1`, [agentId]);
     assert.equal(rowCount, 1, table);
   }

@@ -219,10 +219,17 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         await addValue(agentId, "outcome", `${testIds[test]} ${verdict}`, minute - (minute % 60));
         await addValue(agentId, "version", `${testIds[test]} ${version}`, minute - (minute % 60));
       }
+      if (state === "pending" || state === "running") {
+        await db.pool.query(
+          "insert into queue (id, trace_id, agent_id, state, due_at, next_try_at) values ($1, $2, $3, $4, now(), $5)",
+          [newId(), id, agentId, state, state === "running" && waiting ? new Date() : null],
+        );
+        continue;
+      }
       await db.pool.query(
         `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open,
-          next_try_at, test_outcomes, test_versions)
-        values ($1, $2, $3, 'passive', $4, now(), $5, $6, $7, $8, $9, $10, $11)`,
+          test_outcomes, test_versions)
+        values ($1, $2, $3, 'passive', $4, now(), $5, $6, $7, $8, $9, $10)`,
         [
           newId(),
           id,
@@ -232,7 +239,6 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
           judged ? routing : null,
           judged ? [testIds[test]] : null,
           judged && outage,
-          state === "running" && waiting ? new Date() : null,
           judged ? verdict[0] : null,
           judged ? [version] : null,
         ],

@@ -210,10 +210,10 @@ test("records move the pending run of their trace, also before their span arrive
     ["b", "Hello"],
     ["b", "Again"],
   ] as const) {
-    await opened.db.pool.query("update runs set due_at = now() where agent_id = $1", [sender.agentId]);
+    await opened.db.pool.query("update queue set due_at = now() where agent_id = $1", [sender.agentId]);
     await storeRecords(opened.db, questions(sender, id, span, text), limits);
     const { rows } = await opened.db.pool.query(
-      "select extract(epoch from due_at - now()) > 1 as moved from runs where agent_id = $1",
+      "select extract(epoch from due_at - now()) > 1 as moved from queue where agent_id = $1",
       [sender.agentId],
     );
     assert.deepEqual(rows, [{ moved: true }], span);

@@ -30,7 +30,11 @@ async function spanIdsOf(traceId: string): Promise<string[]> {
 }
 
 async function statesOf(traceId: string): Promise<string[]> {
-  const { rows } = await db.pool.query("select state from runs where trace_id = $1 order by id", [traceId]);
+  const { rows } = await db.pool.query(
+    `select id, state from runs where trace_id = $1 union all select id, state from queue where trace_id = $1
+      order by id`,
+    [traceId],
+  );
   return rows.map(row => row.state);
 }
 
@@ -39,7 +43,7 @@ async function dueAfter(traceId: string): Promise<{ first: number; latest: numbe
   const { rows } = await db.pool.query(
     `select extract(epoch from due_at - first_batch_at)::float8 * 1000 as first,
         extract(epoch from due_at - updated_at)::float8 * 1000 as latest
-      from runs join traces on traces.agent_id = runs.agent_id and traces.id = trace_id where trace_id = $1 and state = 'pending'`,
+      from queue join traces on traces.agent_id = queue.agent_id and traces.id = trace_id where trace_id = $1 and state = 'pending'`,
     [traceId],
   );
   assert.equal(rows.length, 1);
@@ -49,7 +53,7 @@ async function dueAfter(traceId: string): Promise<{ first: number; latest: numbe
 /** Moves the pending run's first batch and all later ones this much into the past. */
 async function age(traceId: string, seconds: number): Promise<void> {
   await (await placeOfRow(db, "traces", traceId)).pool.query(
-    `update runs set first_batch_at = first_batch_at - make_interval(secs => $2),
+    `update queue set first_batch_at = first_batch_at - make_interval(secs => $2),
         due_at = due_at - make_interval(secs => $2)
       where trace_id = $1 and state = 'pending'`,
     [traceId, seconds],
@@ -58,7 +62,7 @@ async function age(traceId: string, seconds: number): Promise<void> {
 
 /** Claims every due run, as a worker that starts evaluating does. */
 async function beginAll(): Promise<{ lease: string; runIds: string[] }> {
-  await db.pool.query("update runs set due_at = now() where state = 'pending'");
+  await db.pool.query("update queue set due_at = now() where state = 'pending'");
   const lease = crypto.randomUUID();
   const runIds: string[] = [];
   for (;;) {

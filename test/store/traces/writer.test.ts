@@ -17,6 +17,7 @@ import type { Stored, TraceWrite, WriteOutcome } from "../../../src/store/traces
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
+import { endRun } from "../../support/stored-traces.ts";
 import { startCuttingProxy } from "../cutting-proxy.ts";
 import { begun, waiting } from "../locks.ts";
 import {
@@ -56,9 +57,11 @@ async function textOf(traceId: string): Promise<string | undefined> {
 }
 
 async function runsOf(traceId: string): Promise<{ id: string; state: string }[]> {
-  const { rows } = await db.pool.query("select id, state from runs where trace_id = $1 order by id", [
-    traceId,
-  ]);
+  const { rows } = await db.pool.query(
+    `select id, state from runs where trace_id = $1 union all select id, state from queue where trace_id = $1
+    order by id`,
+    [traceId],
+  );
   return rows;
 }
 
@@ -84,7 +87,7 @@ suite("concurrent writes", () => {
     const { rows } = await db.pool.query(
       `select count(distinct made)::int as transactions, count(*)::int as rows from (
          select xmin::text as made from traces where agent_id = $1
-         union all select xmin::text from runs where agent_id = $1
+         union all select xmin::text from queue where agent_id = $1
          union all select xmin::text from trace_batches where agent_id = $1
        ) all_of_them`,
       [crowd.agentId],
@@ -358,7 +361,7 @@ suite("when the database's answer is lost", { skip: oneServer }, () => {
   test("a batch is merged once, with one run", async () => {
     const externalId = "merged across a break";
     const [{ traceId }] = (await store([otlpWrite(sender, { externalId, spans: ["a"] })])) as [Stored];
-    await db.pool.query("update runs set state = 'completed' where trace_id = $1", [traceId]);
+    await endRun(db, traceId);
     await throughProxy("commit", async proxied => {
       const { state } = await proxied.write(otlpWrite(sender, { externalId, spans: ["b"] }));
       assert.equal(state, "merged");

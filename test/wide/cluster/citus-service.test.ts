@@ -197,7 +197,7 @@ suite("the service on a Citus cluster", { skip }, () => {
     await owner.client.delete(`/api/traces/${otlp!.id}`).expect(204);
     await owner.client.get(`/api/traces/${otlp!.id}`).expect(404);
     assert.deepEqual(await query("select from trace_batches where trace_id = $1", [otlp!.id]), []);
-    assert.deepEqual(await query("select from runs where trace_id = $1", [otlp!.id]), []);
+    assert.deepEqual(await query("select from queue where trace_id = $1", [otlp!.id]), []);
     await eventually(async () => {
       const metrics = await (await fetch(`${nodes[0].url}/metrics`)).text();
       assert.match(metrics, /^svc_runs_waiting 0$/m);

@@ -286,8 +286,8 @@ suite("on a Citus cluster", { skip }, () => {
   test("due runs in all groups are claimed once by several workers, completed, counted and listed", async () => {
     const [failing] = senders as [Sender];
     for (let traces = 0; traces < 3; traces++) await writerTo(shards).write(canonicalWrite(failing));
-    await db.pool.query("update runs set due_at = now() where state = 'pending'");
-    const due = await countOf("select count(*) from runs where state = 'pending'");
+    await db.pool.query("update queue set due_at = now()");
+    const due = await countOf("select count(*) from queue");
     const claimed: string[] = [];
     const work = async (places: Shards) => {
       const lease = newId();
