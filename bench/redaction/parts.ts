@@ -29,7 +29,9 @@ function rates(isVerbose: boolean): Figures {
     figures[`${rule}: precision %`] = precision * 100;
     figures[`${rule}: in clear`] = score.inClear;
   }
-  if (isVerbose) for (const { kind, rule, value, text } of mistakes) console.log(`  ${kind} [${rule}] ${value}: ${JSON.stringify(text)}`);
+  if (isVerbose)
+    for (const { kind, rule, value, text } of mistakes)
+      console.log(`  ${kind} [${rule}] ${value}: ${JSON.stringify(text)}`);
   return figures;
 }
 

@@ -10,7 +10,9 @@ export type Labeled = { text: string; language: string; values: { rule: string; 
 
 /** Written by somebody who had not seen the rules. */
 export function labeledTexts(): Labeled[] {
-  const lines = readFileSync(new URL("./labeled.jsonl", import.meta.url), "utf8").trim().split("\n");
+  const lines = readFileSync(new URL("./labeled.jsonl", import.meta.url), "utf8")
+    .trim()
+    .split("\n");
   return lines.map(line => JSON.parse(line));
 }
 

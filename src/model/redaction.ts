@@ -57,10 +57,11 @@ export function sumOf(all: readonly (Readonly<RuleCounts> | null | undefined)[])
   return Object.keys(sums).length > 0 ? { ...sums } : undefined;
 }
 
+const byName = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+
 /** The rules that are counted, sorted. */
 export function rulesOf(counts: Readonly<RuleCounts> = {}): string[] {
-  const rules: string[] = Object.keys(counts);
-  return rules.sort();
+  return Object.keys(counts).sort(byName);
 }
 
 /** What stands in a text for a redacted value: UTF-16 units, the end is exclusive. */

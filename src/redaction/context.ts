@@ -20,7 +20,12 @@ const joined = /[\u0590-\u06ff\u0e00-\u0e7f\u2600-\u30ff\u3400-\u9fff\uac00-\ud7
 const byFirst = new Map<number, RegExp>();
 const kinds = Object.keys(words) as Kind[];
 {
-  const entries = kinds.flatMap(kind => words[kind].trim().split(/\s+/).map(word => ({ kind, word })));
+  const entries = kinds.flatMap(kind =>
+    words[kind]
+      .trim()
+      .split(/\s+/)
+      .map(word => ({ kind, word })),
+  );
   for (const [first, some] of Map.groupBy(entries, ({ word }) => word[0]!)) {
     some.sort((a, b) => b.word.length - a.word.length);
     const sources = kinds.map(kind => {
@@ -57,7 +62,8 @@ export function saidBefore(scan: Scan, start: number): Said | null {
       continue;
     }
     at++;
-    const rule = isClosing(text.charCodeAt(at - 1)) && placeholder.exec(text.slice(Math.max(0, at - 12), at))?.[1];
+    const rule =
+      isClosing(text.charCodeAt(at - 1)) && placeholder.exec(text.slice(Math.max(0, at - 12), at))?.[1];
     if (!rule) continue;
     // What is redacted again must be told the same as before.
     isAfterPhone = rule === "phone";
@@ -71,7 +77,8 @@ export function saidBefore(scan: Scan, start: number): Said | null {
 }
 
 /** Between values that are listed. */
-const list = /^(?:[\s,;/|&、+(]|\b(?:and|or|und|oder|et|ou|y|e|o|en|of|i|lub|и|или|та|або|ve|veya|och|eller|ja|tai|dan|atau|và|hoặc)\b|[和或와]){0,8}$/iu;
+const list =
+  /^(?:[\s,;/|&、+(]|\b(?:and|or|und|oder|et|ou|y|e|o|en|of|i|lub|и|или|та|або|ve|veya|och|eller|ja|tai|dan|atau|và|hoặc)\b|[和或와]){0,8}$/iu;
 
 const placeholder = new RegExp(`[[⟦](${builtInRules.join("|")})[\\]⟧]$`);
 

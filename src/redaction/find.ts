@@ -110,7 +110,8 @@ function* pairsOf({ anchors }: Row): Generator<number> {
         const not = new Set(Array.from(second ?? "", char => classes[char.charCodeAt(0)]).filter(Boolean));
         for (let any = 0; any < 256; any++) if (!not.has(any)) yield row | any;
       }
-      if (second !== null && second[0] !== "^") for (let to = 0; to < second.length; to++) yield row | classes[second.charCodeAt(to)]!;
+      if (second !== null && second[0] !== "^")
+        for (let to = 0; to < second.length; to++) yield row | classes[second.charCodeAt(to)]!;
     }
   }
 }

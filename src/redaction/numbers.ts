@@ -32,7 +32,10 @@ const single: (Gap | undefined)[] = new Array(128).fill(undefined);
 
 function gapOf(text: string, start: number, end: number): Gap {
   const code = text.charCodeAt(start);
-  if (end === start + 1 && code < 128) return (single[code] ??= gapOfText(text[start]!));
+  if (end === start + 1 && code < 128) {
+    single[code] ??= gapOfText(text[start]!);
+    return single[code];
+  }
   const own = text.slice(start, end);
   let gap = gaps.get(own);
   if (!gap) {
@@ -48,7 +51,9 @@ function gapOfText(text: string): Gap {
     isCard: /^(?:[ \u00a0\u202f.\u2010-\u2015-]| - )$/.test(text),
     isSsn: /^[ \u00a0\u2010-\u2013-]$/.test(text),
     isPhone:
-      /^(?:[)）]?[ \u00a0\u202f\u2009]?[-./\u2010-\u2015\u2212\uff0d]?[ \u00a0\u202f\u2009]?|[ \u00a0]?[(（]|[)）][ \u00a0]?)$/.test(text),
+      /^(?:[)）]?[ \u00a0\u202f\u2009]?[-./\u2010-\u2015\u2212\uff0d]?[ \u00a0\u202f\u2009]?|[ \u00a0]?[(（]|[)）][ \u00a0]?)$/.test(
+        text,
+      ),
     hasBlank: /[ \u00a0]/.test(text),
     mayFollow: /^[ \u00a0(+/-]/.test(text),
     hasPlus: /[+＋]/.test(text),
@@ -94,7 +99,11 @@ class Groups {
       this.gap[count] = at === before ? noGap : gapOf(text, before, at);
       this.start[count] = at;
       this.from[count] = used;
-      for (let digit = digitOf(text.charCodeAt(at)); digit !== -1 && at < to; digit = digitOf(text.charCodeAt(++at)))
+      for (
+        let digit = digitOf(text.charCodeAt(at));
+        digit !== -1 && at < to;
+        digit = digitOf(text.charCodeAt(++at))
+      )
         this.digits[used++] = digit;
       this.end[count] = at;
     }
@@ -150,8 +159,12 @@ export function numberIn(scan: Scan, from: number, to: number): Finding | number
   for (let first = 0; first < count; first++) {
     const mayBeCard = groups.size(first) >= 4;
     // Of a long list, a card may begin here that ends beyond it.
-    if (isLong && first > 0 && mayBeCard && groups.digitCount(first, count) < cardMax) return groups.start[first]!;
-    const found = (mayBeCard ? cardIn(scan, first) : null) ?? ssnIn(scan, first) ?? (first < triesMax ? phoneIn(scan, first) : null);
+    if (isLong && first > 0 && mayBeCard && groups.digitCount(first, count) < cardMax)
+      return groups.start[first]!;
+    const found =
+      (mayBeCard ? cardIn(scan, first) : null) ??
+      ssnIn(scan, first) ??
+      (first < triesMax ? phoneIn(scan, first) : null);
     if (found) return found;
   }
   // An address after a number.
@@ -170,7 +183,8 @@ function cardIn(scan: Scan, first: number): Finding | null {
     const size = groups.digitCount(first, last + 1);
     if (size > cardMax) break;
     const end = groups.end[last]!;
-    if (size < cardMin || !hasCheckDigit(groups.digits, groups.from[first]!, size) || isAttached(text, end)) continue;
+    if (size < cardMin || !hasCheckDigit(groups.digits, groups.from[first]!, size) || isAttached(text, end))
+      continue;
     const all = groups.all(first, last + 1);
     if (isOneDigit(all) || isAttachedBefore(text, start)) continue;
     const isUsual = hasIssuer(all) && !(size === cardMin && isEan13(all));
@@ -193,18 +207,23 @@ function ssnIn(scan: Scan, first: number): Finding | null {
   const last = isWhole ? first : first + 2;
   if (!isWhole && (gap[last] !== gap[last - 1] || !gap[last]!.isSsn)) return null;
   const [start, end] = [groups.start[first]!, groups.end[last]!];
-  if (!ssnRange.test(groups.all(first, last + 1)) || isAttached(text, end) || isAttachedBefore(text, start)) return null;
+  if (!ssnRange.test(groups.all(first, last + 1)) || isAttached(text, end) || isAttachedBefore(text, start))
+    return null;
   const said = saidBefore(scan, start);
   const isOther = said?.kind === "other" && !/\p{L}/u.test(said.gap);
   const isHyphenated = !isWhole && !gap[last]!.hasBlank;
-  return said?.kind === "ssn" || (isHyphenated && !isOther) || isSaidAfter(text, end, ["ssn"]) ? { rule: "ssn", start, end } : null;
+  return said?.kind === "ssn" || (isHyphenated && !isOther) || isSaidAfter(text, end, ["ssn"])
+    ? { rule: "ssn", start, end }
+    : null;
 }
 
 /** Whether a Latin letter, a digit, or a sign that makes it a part of something longer follows. */
 function isAttached(text: string, end: number): boolean {
   const code = text.charCodeAt(end);
   if (code === 46) return isDigit(text.charCodeAt(end + 1));
-  return code === 45 ? isLatinOrDigit(text.charCodeAt(end + 1)) : isLatinOrDigit(code) || code === 95 || code === 64 || code === 37;
+  return code === 45
+    ? isLatinOrDigit(text.charCodeAt(end + 1))
+    : isLatinOrDigit(code) || code === 95 || code === 64 || code === 37;
 }
 
 function isAttachedBefore(text: string, start: number): boolean {
@@ -319,7 +338,8 @@ function formOf(first: number, end: number): Form {
   }
   const all = groups.all(first, end);
   if (isOneDigit(all) || isDate(all, String(form))) return null;
-  if (digit === 0 && second === 0) return size < 11 || all[2] === "0" ? "possible" : isOne ? "usual" : "strong";
+  if (digit === 0 && second === 0)
+    return size < 11 || all[2] === "0" ? "possible" : isOne ? "usual" : "strong";
   if (form === 324) return "possible";
   const isBracketed = opened > 0 && groups.isClosed(first, end);
   if (digit === 0) {
@@ -345,7 +365,8 @@ function isDate(all: string, sizes: string): boolean {
   return (sizes === "8" || sizes === "44") && /^(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d$/.test(all);
 }
 
-const amount = /\s?(?:€|\$|£|¥|zł|руб|₽|元|円|원|%|(?:EUR|USD|GBP|CHF|PLN|km|kg|MB|KB|GB|ms|bytes|tokens)(?!\p{L}))/uy;
+const amount =
+  /\s?(?:€|\$|£|¥|zł|руб|₽|元|円|원|%|(?:EUR|USD|GBP|CHF|PLN|km|kg|MB|KB|GB|ms|bytes|tokens)(?!\p{L}))/uy;
 
 function isAmount(text: string, end: number): boolean {
   amount.lastIndex = end;

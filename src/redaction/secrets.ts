@@ -75,7 +75,8 @@ export function anchored(list: string | readonly string[]): Anchored[] {
 /** Between a word and its value: signs, a verb or a colon, or only a blank. */
 const signs = /[:：=→—–]|=>|:=|==|- |は|が|는|은|是|为|為|है/.source;
 const verbs =
-  /is|was|are|to|ist|war|lautet|auf|es|est|era|était|è|é|är|er|on|это|была?|jest|je|zní|este|είναι|是|هي|هو|है|adalah|là|olarak/.source;
+  /is|was|are|to|ist|war|lautet|auf|es|est|era|était|è|é|är|er|on|это|была?|jest|je|zní|este|είναι|是|هي|هو|है|adalah|là|olarak/
+    .source;
 const quotes = /["'`*)\]\\]{0,3}/.source;
 const signed = new RegExp(`${quotes}\\s{0,2}(?:(?:${signs})\\s{0,2}){1,2}`, "uy");
 const verbal = new RegExp(`${quotes}\\s(?:${verbs}):?\\s{1,2}|[:：]\\s{1,2}`, "iuy");
@@ -83,7 +84,8 @@ const blank = new RegExp(`${quotes}\\s{1,2}`, "uy");
 const word = /["'`*]?\s[^\s:：.!?;]{1,16}/y;
 /** Of “the password for the router is …”. */
 const wordsMax = 4;
-const valuePattern = /["'`(«“*\\]{0,3}([^\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{6,64})/y;
+const valuePattern =
+  /["'`(«“*\\]{0,3}([^\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{6,64})/y;
 const valueEnd = /[\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
 /** In every password and key, and mostly in nothing that is said after such a word. */
 const telling = /[\d!@#$%^&*+=?~]/;
@@ -151,7 +153,13 @@ function entropy(value: string): number {
 const byKey = new Map<string, number | null>();
 const byKeyMax = 2_000;
 const [passwordKey, tokenKey] = [passwords, keys].map(
-  list => new RegExp(`(?:${anchored(list).map(({ before, after }) => before + after).join("|")})$`, "iu"),
+  list =>
+    new RegExp(
+      `(?:${anchored(list)
+        .map(({ before, after }) => before + after)
+        .join("|")})$`,
+      "iu",
+    ),
 );
 const counting = /(?<![a-z])(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/i;
 

@@ -22,9 +22,16 @@ export type Row = {
 /** Any but these. */
 const noWord = "^ @.,:;()/\\\"'";
 
-const ascii = (pattern: string) => Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter(char => new RegExp(pattern).test(char)).join("");
-const allDigits = Array.from({ length: 65_536 }, (_, code) => String.fromCharCode(code)).filter(char => new RegExp(`[${digits}]`).test(char)).join("");
-const allSeparators = Array.from({ length: 65_536 }, (_, code) => String.fromCharCode(code)).filter(char => new RegExp(`[${separators}]`).test(char)).join("");
+const ascii = (pattern: string) =>
+  Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
+    .filter(char => new RegExp(pattern).test(char))
+    .join("");
+const allDigits = Array.from({ length: 65_536 }, (_, code) => String.fromCharCode(code))
+  .filter(char => new RegExp(`[${digits}]`).test(char))
+  .join("");
+const allSeparators = Array.from({ length: 65_536 }, (_, code) => String.fromCharCode(code))
+  .filter(char => new RegExp(`[${separators}]`).test(char))
+  .join("");
 const hex = "0123456789abcdefABCDEF";
 
 /** What the groups of a pattern have where it matches. */
@@ -56,7 +63,11 @@ const ipv4: Row = {
   ),
   validate(scan, index, end) {
     // Chrome/120.0.0.0, but localhost/127.0.0.1:80
-    if (/(?<![/\w.-])[A-Za-z][A-Za-z\d]*\/$/.test(scan.text.slice(Math.max(0, index - 24), index)) && scan.text[end] !== ":") return end;
+    if (
+      /(?<![/\w.-])[A-Za-z][A-Za-z\d]*\/$/.test(scan.text.slice(Math.max(0, index - 24), index)) &&
+      scan.text[end] !== ":"
+    )
+      return end;
     if (isSaidAfter(scan.text, end, ["version"], 2)) return end;
     const said = saidBefore(scan, index);
     if (said?.kind === "version" && shortGap.test(said.gap)) return end;
@@ -122,7 +133,8 @@ const email: Row = {
     if (local === "" || local.endsWith(".")) return null;
     const end = index + sign.length + host.length;
     // git@github.com:owner/repository, ssh://git@github.com
-    if (/^:[\w~./-]*\//.test(text.slice(end, end + 64)) || text.startsWith("://", index - local.length - 3)) return null;
+    if (/^:[\w~./-]*\//.test(text.slice(end, end + 64)) || text.startsWith("://", index - local.length - 3))
+      return null;
     return { rule: "email", start: index - local.length, end };
   },
 };
@@ -131,7 +143,11 @@ const secret = (anchors: Row["anchors"], pattern: RegExp, more: Partial<Row> = {
   rules: ["secret"],
   anchors,
   pattern,
-  validate: ({ text }, at, end) => ({ rule: "secret", start: at - (groupsAt(pattern, text, at)[0]?.length ?? 0), end }),
+  validate: ({ text }, at, end) => ({
+    rule: "secret",
+    start: at - (groupsAt(pattern, text, at)[0]?.length ?? 0),
+    end,
+  }),
   ...more,
 });
 
@@ -139,7 +155,10 @@ const secret = (anchors: Row["anchors"], pattern: RegExp, more: Partial<Row> = {
 const start = "(?<![A-Za-zÀ-ɏ0-9_](?<!\\\\[nrt]))";
 const pairOf = (anchor: string): Row["anchors"] => [[anchor[0]!, anchor[1] ?? null]];
 const bothCases = (anchor: string): Row["anchors"] => [
-  [anchor[0]!.toLowerCase() + anchor[0]!.toUpperCase(), anchor[1] === undefined ? null : anchor[1].toLowerCase() + anchor[1].toUpperCase()],
+  [
+    anchor[0]!.toLowerCase() + anchor[0]!.toUpperCase(),
+    anchor[1] === undefined ? null : anchor[1].toLowerCase() + anchor[1].toUpperCase(),
+  ],
 ];
 
 const urlPassword = secret([["@", noWord]], /(?<=:\/\/[^\s:@/"']{0,64}:([^\s@/"']{3,100}))@/y, {
@@ -161,7 +180,9 @@ const scheme = secret(
       const value = token.replace(/\.+$/, "");
       const isKey = /\d/.test(value) || (value.length >= 24 && /[A-Z]/.test(value) && /[a-z]/.test(value));
       const begin = end - token.length;
-      return isKey || /^basic/i.test(text.slice(at, end)) ? { rule: "secret", start: begin, end: begin + value.length } : null;
+      return isKey || /^basic/i.test(text.slice(at, end))
+        ? { rule: "secret", start: begin, end: begin + value.length }
+        : null;
     },
   },
 );
@@ -171,11 +192,13 @@ const pem = secret(
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,. \r\n]|-(?!----)|\\[nr]){0,20000}(?:-----END [A-Z ]{0,40}-----)?/y,
 );
 
-const ofWord = (isPassword: boolean) => ({ anchor, before, after }: Anchored): Row =>
-  secret(bothCases(anchor), new RegExp(`(?<=${before})(?:${after})(?![A-Za-z])`, "iuy"), {
-    validate: (scan, _, end) => secretAfter(scan, end, isPassword),
-    isOpen: true,
-  });
+const ofWord =
+  (isPassword: boolean) =>
+  ({ anchor, before, after }: Anchored): Row =>
+    secret(bothCases(anchor), new RegExp(`(?<=${before})(?:${after})(?![A-Za-z])`, "iuy"), {
+      validate: (scan, _, end) => secretAfter(scan, end, isPassword),
+      isOpen: true,
+    });
 
 export const table: readonly Row[] = [
   ipv4,
@@ -186,7 +209,9 @@ export const table: readonly Row[] = [
   email,
   pem,
   scheme,
-  ...anchored(knownKeys).map(({ anchor, before, after }) => secret(pairOf(anchor), new RegExp(`(?<=${start}(${before}))${after}`, "y"))),
+  ...anchored(knownKeys).map(({ anchor, before, after }) =>
+    secret(pairOf(anchor), new RegExp(`(?<=${start}(${before}))${after}`, "y")),
+  ),
   ...anchored(passwords).map(ofWord(true)),
   ...anchored(keys).map(ofWord(false)),
 ];

@@ -144,7 +144,10 @@ test("noise is kept, and listed only when a filter asks for it", async () => {
   await page.getByText("GET /healthz").first().waitFor();
   await shoot(page, "noise-shown");
   await page.getByText("GET /healthz").first().click();
-  await page.getByText(/health check/i).first().waitFor();
+  await page
+    .getByText(/health check/i)
+    .first()
+    .waitFor();
   await shoot(page, "noise-trace");
 });
 
