@@ -194,15 +194,15 @@ async function dropKeysAmong(session: Session, tables: readonly string[]): Promi
  * on a node's copy, it could not reach the other nodes.
  */
 async function moveTriggers(session: Session): Promise<void> {
-  const { rows } = await session.query<{ table: string; trigger: string; called: string }>(
-    `select t.tgrelid::regclass::text as table, t.tgname as trigger, t.tgfoid::regproc::text as called
+  const { rows } = await session.query<{ table: string; trigger: string; called: string; nested: boolean }>(
+    `select t.tgrelid::regclass::text as table, t.tgname as trigger, t.tgfoid::regproc::text as called, t.tgqual is not null as nested
       from pg_trigger t where not t.tgisinternal and t.tgrelid::regclass::text = any ($1)`,
     [[...growing, "agents"]],
   );
-  for (const { table, trigger, called } of rows) {
+  for (const { table, trigger, called, nested } of rows) {
     await session.query(`drop trigger ${trigger} on ${table}`);
     if (table !== "agents")
-      await session.query("select call_after_deletion($1, $2, $3)", [trigger, table, called]);
+      await session.query("select call_after_deletion($1, $2, $3, $4)", [trigger, table, called, nested]);
   }
 }
 

@@ -5,7 +5,8 @@
 create table if not exists shard_triggers (
   name text primary key,
   table_name text not null,
-  function_name text not null
+  function_name text not null,
+  nested boolean not null
 );
 
 -- A schema with the shards of the group `of`, a shard of `traces`, under the names of their tables, and the node's copies of
@@ -64,7 +65,7 @@ begin
     if part.of_trigger then execute format('alter function %I.%I() set search_path = %I', named, part.name, named); end if;
   end loop;
   for part in
-    select t.name, c.relname || '_' || s.shardid as shard, t.function_name as called
+    select t.name, c.relname || '_' || s.shardid as shard, t.function_name as called, t.nested
       from pg_dist_shard first
       join pg_dist_shard s on s.shardminvalue = first.shardminvalue
       join pg_class c on c.oid = s.logicalrelid
@@ -72,8 +73,8 @@ begin
       where first.shardid = of
   loop
     execute format(
-      'create trigger %I after delete on public.%I referencing old table as gone for each statement execute function %I.%I()',
-      part.name, part.shard, named, part.called
+      'create trigger %I after delete on public.%I referencing old table as gone for each statement %s execute function %I.%I()',
+      part.name, part.shard, case when part.nested then 'when (pg_trigger_depth() > 0)' end, named, part.called
     );
   end loop;
   execute format('comment on schema %I is %L', named, version);

@@ -63,7 +63,7 @@ create index traces_user on traces (agent_id, user_id, id) where user_id is not 
 -- lock the trace's row for each row inserted, and dropping a range of batches would look for rows of other tables. What arrives
 -- while its agent is being deleted goes with that, and so with this trigger.
 create trigger traces_deleted_with_agent after delete on traces referencing old table as gone
-  for each statement execute function delete_rows_of_agents_traces();
+  for each statement when (pg_trigger_depth() > 0) execute function delete_rows_of_agents_traces();
 
 -- Makes an identity unique: the first request with it makes its trace. Identities stay when the retention time of a trace
 -- is over, so that what is sent again is not counted twice, and go with a deletion or an erasure. No foreign key: every

@@ -16,7 +16,8 @@ create table launches (
   primary key (agent_id, id)
 );
 create index launches_id on launches (id);
-create trigger launches_deleted before delete on launches for each row execute function delete_queue_of_launch();
+create trigger launches_deleted after delete on launches referencing old table as gone
+  for each statement execute function delete_queue_of_launches();
 
 -- Each test of a launch once, as it was then, and each of its inputs once: a run refers to them. `document` is JSON with
 -- the test's version, without inputs.

@@ -28,16 +28,17 @@ return array(
 );
 
 -- Calls a function after rows of a table that is by agent were deleted, which it has as `gone`: a trigger, on a cluster of each
--- shard (store/scale/shard-names.sql).
-create or replace function call_after_deletion(name text, of_table text, called text) returns void language plpgsql as $$
+-- shard (store/scale/shard-names.sql). `nested`: only after what a foreign key or another trigger deletes.
+create or replace function call_after_deletion(name text, of_table text, called text, nested boolean default false) returns void
+language plpgsql as $$
 begin
   if to_regclass('public.shard_triggers') is null then
     execute format(
-      'create trigger %I after delete on %I referencing old table as gone for each statement execute function %I()',
-      name, of_table, called
+      'create trigger %I after delete on %I referencing old table as gone for each statement %s execute function %I()',
+      name, of_table, case when nested then 'when (pg_trigger_depth() > 0)' end, called
     );
   else
-    insert into shard_triggers (name, table_name, function_name) values (name, of_table, called);
+    insert into shard_triggers (name, table_name, function_name, nested) values (name, of_table, called, nested);
   end if;
 end
 $$;
@@ -143,13 +144,11 @@ begin
 end
 $$;
 
--- Of traces that arrived while their agent was being deleted, and go with it: in the trigger of its foreign key, not by
--- `delete_traces`.
+-- Of traces that arrived while their agent was being deleted, and go with it.
 create or replace function delete_rows_of_agents_traces() returns trigger language plpgsql as $$
 declare
   all_gone record;
 begin
-  if pg_trigger_depth() < 2 then return null; end if;
   select array_agg(id order by id) as ids, array_agg(agent_id order by id) as agents, array_agg(external_id order by id) as names
     into all_gone from gone;
   if all_gone.ids is not null then
@@ -235,12 +234,14 @@ end
 $$;
 
 -- Runs of a launch that have not ended go with it, and what they left. A foreign key would cost each passive run.
-create or replace function delete_queue_of_launch() returns trigger language plpgsql as $$
+create or replace function delete_queue_of_launches() returns trigger language plpgsql as $$
+declare
+  launched uuid[] := array(select id from gone);
 begin
-  delete from run_turns u using queue q where q.launch_id = old.id and u.agent_id = q.agent_id and u.run_id = q.id;
-  delete from judge_calls using queue q where q.launch_id = old.id and judge_calls.run_id = q.id;
-  delete from queue where launch_id = old.id;
-  return old;
+  delete from run_turns u using queue q where q.launch_id = any (launched) and u.agent_id = q.agent_id and u.run_id = q.id;
+  delete from judge_calls using queue q where q.launch_id = any (launched) and judge_calls.run_id = q.id;
+  delete from queue where launch_id = any (launched);
+  return null;
 end
 $$;
 

@@ -244,16 +244,6 @@ suite("rows older than seven days", () => {
     await writeAgo(sender, "7 days 2 minutes");
     assert.deepEqual([await rowsOf(sender), await sums(sender)], [[], []]);
   });
-
-  test("are deleted when a log opens", async () => {
-    const sender = await makeSender(db);
-    await writeAgo(sender, "8 days");
-    await openLog().close();
-    const { rowCount } = await db.pool.query("select from ingestion_minutes where project_id = $1", [
-      sender.projectId,
-    ]);
-    assert.equal(rowCount, 0);
-  });
 });
 
 suite("the list", () => {
