@@ -259,7 +259,8 @@ async function addValue(agentId: string, kind: string, value: string, minute: nu
 }
 
 function passes(one: Stored, filters: TraceFilters): boolean {
-  const shown = one.runs.findLast(run => run.state === "completed") ?? one.runs.at(-1);
+  const latest = (...states: string[]) => one.runs.findLast(({ state }) => states.includes(state));
+  const shown = latest("completed") ?? latest("pending", "running") ?? latest("error");
   const judged = shown?.state === "completed" ? shown : undefined;
   const received = began + one.hour * hourMs;
   const within = (value: number | null, min: number | undefined, max: number | undefined) =>
