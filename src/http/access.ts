@@ -1,9 +1,9 @@
-// Who may call a route.
+// Who may call a route. Every route names one of these: one that names none cannot be registered.
 import type { TokenScope } from "../model/access-token.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    access?: Access;
+    access: Access;
   }
 }
 
@@ -22,23 +22,4 @@ const admitted: Record<Access, readonly TokenScope[]> = {
 /** Whether a route admits access tokens of this scope. */
 export function admitsTokens(access: Access, scope: TokenScope): boolean {
   return admitted[access].includes(scope);
-}
-
-type Registered = {
-  method: string | string[];
-  url: string;
-  config?: { access?: Access; open?: boolean; tokens?: boolean; erasureTokens?: boolean } | undefined;
-};
-
-// Routes about credentials of the user, which access tokens may not even read.
-const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
-
-export function accessOf({ method, url, config = {} }: Registered): Access {
-  if (config.access !== undefined) return config.access;
-  if (config.open) return "open";
-  if (!url.startsWith("/api/")) return url.startsWith("/public/") ? "key" : "open";
-  const reads = [method].flat().every(one => one === "GET" || one === "HEAD");
-  const tokens = (reads && !closedToTokens.has(url.split("/")[2] ?? "")) || config.tokens === true;
-  if (config.erasureTokens) return tokens ? "all tokens" : "erasure tokens";
-  return tokens ? "tokens" : "session";
 }

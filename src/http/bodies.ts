@@ -5,7 +5,6 @@ import { Refusal } from "../model/refusal.ts";
 import { tellOfWork } from "../model/work.ts";
 import { countAttempt } from "../store/accounts/attempts.ts";
 import { countBytes, requireBytes } from "../store/accounts/use.ts";
-import { accessOf } from "./access.ts";
 import { checkingOf } from "./checking.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { inlineElements, isLarge, parseJson } from "./parse-json.ts";
@@ -32,7 +31,7 @@ export function readBodies(app: App, deps: Pick<Deps, "config" | "db">): void {
   app.decorateRequest("isReadable", false);
   app.decorateRequest("isCountedAsLarge", false);
   app.addHook("onRoute", route => {
-    const isOpen = !route.url.startsWith("/api/") || accessOf(route) === "open";
+    const isOpen = !route.url.startsWith("/api/") || route.config?.access === "open";
     if (isOpen && (route.bodyLimit ?? 0) > openBytesMax) {
       throw new Error(`${route.url} needs no session: its bodies may have ${openBytesMax} bytes.`);
     }

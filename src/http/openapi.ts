@@ -4,7 +4,6 @@ import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { refusals } from "../model/refusals.ts";
-import { accessOf } from "./access.ts";
 import type { App } from "./deps.ts";
 import { cookiePrefixOf } from "./session.ts";
 
@@ -54,8 +53,8 @@ export async function registerOpenapi(app: App, baseUrl: string): Promise<void> 
 }
 
 /** Undefined: the route's own setting, or by default a session. */
-function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined {
-  const access = accessOf(route);
+function securityOf({ config }: RouteOptions): Record<string, string[]>[] | undefined {
+  const { access } = config!;
   if (access === "open") return [];
   return access.endsWith("tokens") ? [{ session: [] }, { token: [] }] : undefined;
 }

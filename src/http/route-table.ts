@@ -4,14 +4,16 @@ import type { FastifyInstance } from "fastify";
 /** `answers`: the schemas of its responses, by status. */
 export type Route = { method: string; url: string; answers: object };
 
-/** Records the routes that are added to the app after this call. */
+/** Records the routes that are added to the app after this call, each of which must say who may call it. */
 export function watchRoutes(app: Pick<FastifyInstance, "addHook">): {
   routes: Route[];
   /** The methods of the routes that match `path`, except wildcard routes, which match any path. */
   methodsAt(path: string): string[];
 } {
   const routes: Route[] = [];
-  app.addHook("onRoute", ({ method, url, schema }) => {
+  app.addHook("onRoute", ({ method, url, schema, config }) => {
+    if (config?.access === undefined)
+      throw new Error(`No access for ${url}: say in its config who may call it.`);
     const answers = Object(schema?.response);
     for (const one of [method].flat()) routes.push({ method: one, url, answers });
   });

@@ -10,22 +10,13 @@ import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
 import { requireQuota } from "../store/accounts/quotas.ts";
 import type { Release } from "../threads/fair-semaphore.ts";
-import { accessOf, admitsTokens } from "./access.ts";
+import { admitsTokens } from "./access.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { originFault } from "./origin.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
-import { requireAccount } from "./signed-in.ts";
 import { type LimitWrongKeys, limitWrongKeys } from "./wrong-keys.ts";
 
 declare module "fastify" {
-  interface FastifyContextConfig {
-    /** A route under /api that needs no session. */
-    open?: boolean;
-    /** Access tokens may call this route even if it is not a GET. */
-    tokens?: boolean;
-    /** Access tokens that are made for erasing may call this route. */
-    erasureTokens?: boolean;
-  }
   interface FastifyRequest {
     account: Account | null;
     leavePlace: Release | null;
@@ -74,7 +65,7 @@ export function registerSession(app: App, deps: Deps, findSession: FindSession):
     // Unlike a cookie, a token is never sent by a browser on behalf of another site.
     const fault = token === undefined ? originFault(request, deps.config.baseUrl) : undefined;
     if (fault) throw fault;
-    if (accessOf({ method: request.method, url, config }) === "open") return;
+    if (config.access === "open") return;
     if (token !== undefined) {
       request.account = await accountOfToken(deps, wrongKeys, request, token);
       request.isStillAuthenticated = async () =>
@@ -92,7 +83,7 @@ export function registerSession(app: App, deps: Deps, findSession: FindSession):
       request.leavePlace = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs });
       releaseOnClose(reply, request.leavePlace);
     }
-    await requireOwn(deps, request, url);
+    await requireOwn(deps, request.account, url, request.params as { id?: string });
     // Before the body is read.
     const { creates } = config;
     if (creates) await requireQuota(deps.db, request.account, creates, quotasOf(deps.config)[creates]);
@@ -100,13 +91,17 @@ export function registerSession(app: App, deps: Deps, findSession: FindSession):
 }
 
 /** Throws NOT_FOUND if the path has an id that is not the account's. */
-async function requireOwn({ db }: Deps, request: FastifyRequest, url: string): Promise<void> {
-  const params = request.params as { id?: string };
+async function requireOwn(
+  { db }: Deps,
+  account: Account,
+  url: string,
+  params: { id?: string },
+): Promise<void> {
   const noun = nounOf(url);
   if (params.id === undefined || !isOwnedNoun(noun)) return;
   // PostgreSQL reads upper case, too, but handlers compare the id with those that it prints.
   params.id = params.id.toLowerCase();
-  if (!(await isOwn(db, requireAccount(request).id, noun, params.id))) throw new Refusal("NOT_FOUND");
+  if (!(await isOwn(db, account.id, noun, params.id))) throw new Refusal("NOT_FOUND");
 }
 
 /** The account's place. A long download or event stream does not hold it: those have limits of their own. */
@@ -129,9 +124,8 @@ async function accountOfToken(
     });
     throw await wrongKeys(request.clientIp, refusal);
   }
-  const { url = "", config } = request.routeOptions;
+  const { access } = request.routeOptions.config;
   const { account, scope } = admitted;
-  const access = accessOf({ method: request.method, url, config });
   if (admitsTokens(access, scope)) return account;
   if (scope === "erasures") {
     throw new Refusal("FORBIDDEN", {

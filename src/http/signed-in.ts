@@ -1,14 +1,6 @@
 // The account that a request is signed in as.
-import type { FastifyRequest } from "fastify";
-
 import type { Account } from "../model/account.ts";
 import { Refusal } from "../model/refusal.ts";
-
-/** The authenticated account. Throws UNAUTHORIZED if there is none. */
-export function requireAccount(request: FastifyRequest): Account {
-  if (request.account) return request.account;
-  throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
-}
 
 /** Throws EMAIL_NOT_VERIFIED. `what` begins its message, as in "Agents can be called". */
 export function requireVerified(account: Account, what: string): void {

@@ -268,9 +268,14 @@ test("a list contains nothing of another account", async () => {
   );
 });
 
-test("a route without an ownership check cannot be added", async () => {
+test("a route without an ownership check, or that does not say who may call it, cannot be added", async () => {
+  const config = { access: "session" } as const;
   await assert.rejects(
-    startTestApp({ extend: app => void app.get("/api/secrets/:id", async () => "told") }),
+    startTestApp({ extend: app => void app.get("/api/secrets/:id", { config }, async () => "told") }),
     /No ownership check for \/api\/secrets\/:id/,
+  );
+  await assert.rejects(
+    startTestApp({ extend: app => void app.get("/secrets", async () => "told") }),
+    /No access for \/secrets/,
   );
 });

@@ -13,18 +13,23 @@ import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
 import { refusalIn } from "../support/client.ts";
 import { statusMessage } from "../support/rpc-status.ts";
 
+const open = { config: { access: "open" } } as const;
 let service: TestApp;
 let owner: Owner;
 before(async () => {
   service = await startTestApp({
     extend(app) {
-      app.get("/broken", async () => {
+      app.get("/broken", open, async () => {
         throw new Error("a detail for nobody");
       });
-      app.get("/mistaken", { schema: { response: { 200: z.object({ count: z.number() }) } } }, async () => {
-        return { count: "seven" as unknown as number };
-      });
-      app.get("/refused", async () => {
+      app.get(
+        "/mistaken",
+        { ...open, schema: { response: { 200: z.object({ count: z.number() }) } } },
+        async () => {
+          return { count: "seven" as unknown as number };
+        },
+      );
+      app.get("/refused", open, async () => {
         throw new Refusal("RATE_LIMITED", {
           hint: "Wait.",
           issues: Array.from({ length: 30 }, (_, index) => ({ path: `[${index}]`, message: "No." })),
@@ -32,9 +37,9 @@ before(async () => {
           cause: new Error("a detail for nobody"),
         });
       });
-      app.post("/public/things", async () => "done");
+      app.post("/public/things", open, async () => "done");
       for (const path of ["/stalled", "/public/stalled"]) {
-        app.post(path, { onRequest: (_request, _reply, _next) => {} }, async () => "never");
+        app.post(path, { ...open, onRequest: (_request, _reply, _next) => {} }, async () => "never");
       }
     },
   });
@@ -359,7 +364,7 @@ test("a server that is closing is not ready, to whoever asks on a connection tha
   const finish = Promise.withResolvers<void>();
   const closing = await startTestApp({
     extend: app =>
-      void app.get("/slow", async () => {
+      void app.get("/slow", open, async () => {
         started.resolve();
         await finish.promise;
         return "finished";
@@ -402,7 +407,7 @@ test("a server that is closed finishes the current request and the email being s
   const finish = Promise.withResolvers<void>();
   const closing = await startTestApp({
     extend: app =>
-      void app.get("/slow", async () => {
+      void app.get("/slow", open, async () => {
         started.resolve();
         await finish.promise;
         return "finished";

@@ -85,7 +85,7 @@ const nounOf = (url: string) => url.split("/")[2]!;
 
 test("a route without a session cannot be registered with larger bodies", async () => {
   const extend = (app: TestApp["app"]) => {
-    app.post("/api/auth/large", { config: { open: true }, bodyLimit: openBytesMax + 1 }, async () => "");
+    app.post("/api/auth/large", { config: { access: "open" }, bodyLimit: openBytesMax + 1 }, async () => "");
   };
   await assert.rejects(startTestApp({ extend }), /needs no session/);
 });

@@ -5,6 +5,7 @@ import { Refusal } from "../../src/model/refusal.ts";
 import { messageOf, refusalOf } from "../../src/threads/refusal-message.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
+const open = { config: { access: "open" } } as const;
 let service: TestApp;
 before(async () => {
   const outage = () =>
@@ -12,24 +13,24 @@ before(async () => {
   service = await startTestApp({
     extend: app => {
       for (const path of ["/outage", "/public/outage", "/beside"]) {
-        app.get(path, async () => {
+        app.get(path, open, async () => {
           throw outage();
         });
       }
-      app.post("/outage", async () => {
+      app.post("/outage", open, async () => {
         throw outage();
       });
-      app.get("/addresses", async () => {
+      app.get("/addresses", open, async () => {
         const { code } = outage();
         throw Object.assign(new AggregateError([outage(), outage()]), { code });
       });
-      app.get("/thread", async () => {
+      app.get("/thread", open, async () => {
         throw new Refusal("UNAVAILABLE", { message: "The thread ended." });
       });
-      app.get("/in-a-thread", async () => {
+      app.get("/in-a-thread", open, async () => {
         throw refusalOf(messageOf(new Refusal("UNAVAILABLE", { cause: outage() })));
       });
-      app.get("/bug", async () => {
+      app.get("/bug", open, async () => {
         throw new Refusal("UNAVAILABLE", { cause: new TypeError("undefined is not a function") });
       });
     },

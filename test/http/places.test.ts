@@ -40,7 +40,7 @@ suite("requests of an account", () => {
     app = await startTestApp({
       extend(app) {
         for (const waits of [false, true]) {
-          app.get(`/api/slow/${waits}`, { config: { waits } }, async ({ account }) => {
+          app.get(`/api/slow/${waits}`, { config: { access: "session", waits } }, async ({ account }) => {
             await gate.pass(account!.id);
             return {};
           });

@@ -8,7 +8,6 @@ import {
   hasAttempt,
   uncountAttempt,
 } from "../../store/accounts/attempts.ts";
-import { accessOf } from "../access.ts";
 import { networksOf } from "../client-ip.ts";
 import type { Deps } from "../deps.ts";
 
@@ -178,8 +177,7 @@ export async function countRefusedBody(
   refusal: unknown,
 ): Promise<unknown> {
   const { url = "", config } = request.routeOptions;
-  const { method } = request;
-  if (method !== "POST" || request.isReadable || accessOf({ method, url, config }) !== "open") return refusal;
+  if (request.method !== "POST" || request.isReadable || config?.access !== "open") return refusal;
   const path = url.replace(/^\/api/, "");
   return limitAttempts(deps, path, { ip: request.clientIp }, async () => {
     throw refusal instanceof Refusal ? refusal : new Refusal("VALIDATION_ERROR", { cause: refusal });

@@ -5,6 +5,7 @@ import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
 import type { App, Deps } from "../deps.ts";
 import { PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Day, pageSchema, queryNumber } from "../schemas.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
@@ -20,44 +21,32 @@ const Query = z.object({
 });
 
 export function registerJudging(app: App, { db }: Deps): void {
-  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+  const route = routesOf(app, "judge");
 
-  app.get(
-    "/api/runs/:id/calls",
-    {
-      schema: {
-        ...schema,
-        summary: "List the judge calls of a run, in the order in which they ended",
-        querystring: PageQuery.extend({
-          limit: queryNumber(z.number().int().min(1).max(callsMax)).prefault(callsMax),
-        }),
-        response: { 200: pageSchema(JudgeCall) },
-      },
-    },
-    async ({ params: { id }, query: { cursor, limit } }) => {
+  route("GET /api/runs/:id/calls", {
+    access: "tokens",
+    summary: "List the judge calls of a run, in the order in which they ended",
+    query: PageQuery.extend({
+      limit: queryNumber(z.number().int().min(1).max(callsMax)).prefault(callsMax),
+    }),
+    answer: pageSchema(JudgeCall),
+    handler: async ({ id, query: { cursor, limit } }) => {
       const rows = await listJudgeCalls(db, id, { after: cursor, rowsMax: limit + 1 });
-      const { items: calls, nextCursor } = pageOf(rows, { limit });
-      const items = calls.map(call => ({ ...call, startedAt: call.startedAt.toISOString() }));
-      return { items, nextCursor };
+      return pageOf(rows, { limit });
     },
-  );
+  });
 
-  app.get(
-    "/api/agents/:id/judging",
-    {
-      schema: {
-        ...schema,
-        summary: "Get the judge usage of an agent by day and by test",
-        querystring: Query,
-        response: { 200: JudgeUsage },
-      },
-    },
-    async ({ params: { id }, query }) => {
+  route("GET /api/agents/:id/judging", {
+    access: "tokens",
+    summary: "Get the judge usage of an agent by day and by test",
+    query: Query,
+    answer: JudgeUsage,
+    handler: async ({ id, query }) => {
       const span = spanOf(query);
       const [days, tests] = await Promise.all([listJudgeDays(db, id, span), listJudgeTests(db, id, span)]);
       return { days, tests };
     },
-  );
+  });
 }
 
 function spanOf(query: z.output<typeof Query>): { from: string; to: string } {

@@ -24,8 +24,8 @@ import { findTraceSize } from "../../store/traces/read.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Flag, pageSchema, queryNumber } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { type Judged, judgedIn } from "./label-question.ts";
 import { Label, LabelBody, LabelFilter, LabelSet, ListedLabel } from "./label-schemas.ts";
 
@@ -35,8 +35,6 @@ const traceBytesMax = 32 * 1024 * 1024;
 const setLengthMax = 20_000_000;
 const setMax = 1_000;
 
-const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
-
 type LabelDeps = Pick<Deps, "db"> & { reader: Pick<TraceParts, "question"> };
 
 export function registerLabels(app: App, deps: Deps & LabelDeps): void {
@@ -45,85 +43,57 @@ export function registerLabels(app: App, deps: Deps & LabelDeps): void {
 }
 
 function registerLabelsOfRuns(app: App, { db, reader }: LabelDeps): void {
-  app.get(
-    "/api/runs/:id/labels",
-    {
-      schema: {
-        ...schema,
-        summary: "List the labels of a run",
-        response: { 200: z.object({ items: z.array(Label) }) },
-      },
-    },
-    async ({ params: { id } }) => ({ items: (await listLabelsOfRun(db, id)).map(viewOf) }),
-  );
+  const route = routesOf(app, "judge");
+  route("GET /api/runs/:id/labels", {
+    access: "tokens",
+    summary: "List the labels of a run",
+    answer: z.object({ items: z.array(Label) }),
+    handler: async ({ id }) => ({ items: await listLabelsOfRun(db, id) }),
+  });
 
-  app.put(
-    "/api/runs/:id/labels",
-    {
-      schema: {
-        ...schema,
-        summary: "Label a check or a scenario match: whether the judge was right",
-        body: LabelBody,
-        response: { 200: Label },
-      },
-    },
-    async request => {
-      const createdBy = requireAccount(request).id;
-      return viewOf(await label({ db, reader }, request.params.id, request.body, createdBy));
-    },
-  );
+  route("PUT /api/runs/:id/labels", {
+    access: "session",
+    summary: "Label a check or a scenario match: whether the judge was right",
+    body: LabelBody,
+    answer: Label,
+    handler: ({ id, body, account }) => label({ db, reader }, id, body, account.id),
+  });
 
-  app.delete(
-    "/api/labels/:id",
-    { schema: { ...schema, summary: "Delete a label", response: { 204: z.undefined() } } },
-    async ({ params: { id } }, reply) => {
-      await deleteLabel(db, id);
-      return reply.code(204).send();
-    },
-  );
+  route("DELETE /api/labels/:id", {
+    access: "session",
+    summary: "Delete a label",
+    handler: ({ id }) => deleteLabel(db, id),
+  });
 }
 
 function registerLabelsOfProjects(app: App, db: Database): void {
-  app.get(
-    "/api/projects/:id/labels",
-    {
-      schema: {
-        ...schema,
-        summary: "List the labels of a project, newest first",
-        querystring: PageQuery.extend({
-          ...LabelFilter.shape,
-          agrees: Flag.optional().describe("Whether the judge was right."),
-          disputed: Flag.optional().describe("Whether somebody else labels the same answer differently."),
-        }),
-        response: { 200: pageSchema(ListedLabel) },
-      },
-    },
-    async ({ params: { id: projectId }, query: { cursor, limit, ...filters } }) => {
+  const route = routesOf(app, "judge");
+  route("GET /api/projects/:id/labels", {
+    access: "tokens",
+    summary: "List the labels of a project, newest first",
+    query: PageQuery.extend({
+      ...LabelFilter.shape,
+      agrees: Flag.optional().describe("Whether the judge was right."),
+      disputed: Flag.optional().describe("Whether somebody else labels the same answer differently."),
+    }),
+    answer: pageSchema(ListedLabel),
+    handler: async ({ id: projectId, query: { cursor, limit, ...filters } }) => {
       const page = { cursor, limit };
-      const rows = await listLabels(db, { projectId, ...filters }, listingOf(page));
-      return pageOf(
-        rows.map(({ testName, userInput, ...row }) => ({ ...viewOf(row), testName, userInput })),
-        page,
-      );
+      return pageOf(await listLabels(db, { projectId, ...filters }, listingOf(page)), page);
     },
-  );
+  });
 
-  app.get(
-    "/api/projects/:id/labels/set",
-    {
-      schema: {
-        ...schema,
-        summary: "Export labels with what the judge was asked, as a set for the judge benchmark",
-        querystring: PageQuery.extend({
-          ...LabelFilter.shape,
-          limit: queryNumber(z.number().int().min(1).max(setMax)).prefault(setMax),
-        }),
-        response: { 200: LabelSet },
-      },
-    },
-    async ({ params: { id: projectId }, query: { cursor, limit, ...filters } }) =>
+  route("GET /api/projects/:id/labels/set", {
+    access: "tokens",
+    summary: "Export labels with what the judge was asked, as a set for the judge benchmark",
+    query: PageQuery.extend({
+      ...LabelFilter.shape,
+      limit: queryNumber(z.number().int().min(1).max(setMax)).prefault(setMax),
+    }),
+    answer: LabelSet,
+    handler: async ({ id: projectId, query: { cursor, limit, ...filters } }) =>
       setOf(db, { projectId, ...filters }, { cursor, limit }),
-  );
+  });
 }
 
 /** Throws CONFLICT, NOT_FOUND or VALIDATION_ERROR if the judge gave no such answer in this run. */
@@ -235,8 +205,4 @@ async function setOf(
     ),
     nextCursor,
   };
-}
-
-function viewOf({ createdAt, updatedAt, ...row }: LabelRow): Label {
-  return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }

@@ -34,8 +34,8 @@ import {
 import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { ExactText, Id, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { Erasure, ErasureDetail } from "./erasure-schemas.ts";
 import { FoundHolders } from "./found-holders.ts";
 
@@ -89,36 +89,30 @@ const Body = z
   })
   .meta({ allOf: [exactlyOne(criterionKinds), exactlyOne(["dryRun", "confirm"])] });
 
-const tags = ["erasures"];
-const params = z.object({ id: z.string() });
-
 export function registerErasures(app: App, given: ErasureDeps): void {
+  const route = routesOf(app, "erasures");
   const deps = { ...given, foundHolders: new FoundHolders() };
   const { db, vault, erasures } = deps;
 
-  app.post(
-    "/api/projects/:id/erasures",
-    {
-      config: { creates: "erasures", waits: true, erasureTokens: true },
-      schema: {
-        tags,
-        summary: "Find everything about a user, a conversation or a text, or erase it",
-        params,
-        body: Body,
-        response: { 202: ErasureDetail },
-      },
-    },
-    async (request, reply) => {
-      const { confirm } = request.body;
-      const kind = criterionKinds.find(one => request.body[one] !== undefined)!;
-      const values = [request.body[kind]!].flat();
+  route("POST /api/projects/:id/erasures", {
+    access: "erasure tokens",
+    creates: "erasures",
+    waits: true,
+    summary: "Find everything about a user, a conversation or a text, or erase it",
+    body: Body,
+    status: 202,
+    answer: ErasureDetail,
+    handler: async ({ id: projectId, body, account }) => {
+      const { confirm } = body;
+      const kind = criterionKinds.find(one => body[one] !== undefined)!;
+      const values = [body[kind]!].flat();
       const wanted: NewErasure = {
-        projectId: request.params.id.toLowerCase(),
-        createdBy: requireAccount(request).id,
+        projectId,
+        createdBy: account.id,
         criterion: kind,
         sealed: { values },
       };
-      await requireRoom(db, wanted.projectId);
+      await requireRoom(db, projectId);
       const id =
         confirm === undefined
           ? await insertDryRun(db, vault, wanted)
@@ -131,42 +125,28 @@ export function registerErasures(app: App, given: ErasureDeps): void {
         if (!erasedRecords) await deleteErasure(db, id);
         throw notConfirmed(matchedMore(row.matched, confirm), erasedRecords);
       }
-      return reply.code(202).send(await detailOf(deps, row));
+      return detailOf(deps, row);
     },
-  );
+  });
 
-  app.get(
-    "/api/projects/:id/erasures",
-    {
-      config: { erasureTokens: true },
-      schema: {
-        tags,
-        summary: "List the erasures of a project, newest first, without dry runs",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(Erasure) },
-      },
-    },
-    async ({ params: { id }, query }) => {
+  route("GET /api/projects/:id/erasures", {
+    access: "all tokens",
+    summary: "List the erasures of a project, newest first, without dry runs",
+    query: PageQuery,
+    answer: pageSchema(Erasure),
+    handler: async ({ id, query }) => {
       const { items, nextCursor } = pageOf(await listErasures(db, id, listingOf(query)), query);
       return { items: items.map(row => viewOf(row, row.createdByEmail)), nextCursor };
     },
-  );
+  });
 
-  app.get(
-    "/api/erasures/:id",
-    {
-      config: { erasureTokens: true },
-      schema: {
-        tags,
-        summary:
-          "Get an erasure or a dry run: state, progress, and what a dry run found; dry runs are kept for an hour",
-        params,
-        response: { 200: ErasureDetail },
-      },
-    },
-    async ({ params: { id } }) => detailOf(deps, found(await findErasure(db, id))),
-  );
+  route("GET /api/erasures/:id", {
+    access: "all tokens",
+    summary:
+      "Get an erasure or a dry run: state, progress, and what a dry run found; dry runs are kept for an hour",
+    answer: ErasureDetail,
+    handler: async ({ id }) => detailOf(deps, found(await findErasure(db, id))),
+  });
 
   async function insertConfirmed({ db, vault }: ErasureDeps, wanted: NewErasure, confirmed: number) {
     const dryRuns = await listDryRuns(db, vault, wanted);
@@ -216,14 +196,14 @@ function stepOf({ step }: ErasureRow): Erasure["step"] {
   return ["waiting", "find", "turns", "check", "joined"].includes(step) ? "find" : "erase";
 }
 
-function viewOf(row: ErasureRow, createdBy: string | null): Erasure {
+function viewOf(row: ErasureRow, createdBy: string | null): z.input<typeof Erasure> {
   const { id, projectId, dryRun, criterion, state, matched, erased, confirmed, error } = row;
+  const { createdAt, finishedAt } = row;
   return {
     ...{ id, projectId, dryRun, criterion, state, matched, erased, confirmed, error, createdBy },
+    ...{ createdAt, finishedAt },
     step: stepOf(row),
     progress: { read: Math.min(row.read, row.traces), of: row.traces },
-    createdAt: row.createdAt.toISOString(),
-    finishedAt: row.finishedAt?.toISOString() ?? null,
   };
 }
 
@@ -232,7 +212,7 @@ const noHolders: ErasureHolders = { tests: [], notes: [], views: [], more: false
 async function detailOf(
   { db, vault, erasures, foundHolders }: ErasureDeps & { foundHolders: FoundHolders },
   row: ErasureRow,
-): Promise<ErasureDetail> {
+): Promise<z.input<typeof ErasureDetail>> {
   const email = row.createdBy === null ? null : await findAccountEmail(db, row.createdBy);
   const view = viewOf(row, email);
   const { id, projectId, criterion: kind } = row;

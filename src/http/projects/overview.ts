@@ -1,6 +1,6 @@
 // /api/agents/:id/overview: the last 24 hours of an agent against the same hours a week before, and what to look at.
 
-import { z } from "zod";
+import type { z } from "zod";
 import type { Counts, Tally } from "../../model/run/outcome.ts";
 import { scoreOf } from "../../model/run/run.ts";
 import { listFailing } from "../../store/alerts/test-states.ts";
@@ -20,32 +20,32 @@ import {
 import { namesOfTests } from "../../store/test-cases.ts";
 import { listTraces } from "../../store/traces/list.ts";
 import type { App, Deps } from "../deps.ts";
+import { routesOf } from "../route.ts";
 import { dayMs, lastDay } from "./insights-span.ts";
-import { Overview, type Results, type TraceBrief } from "./overview-schemas.ts";
+import { Overview } from "./overview-schemas.ts";
 
 const weekMs = 7 * dayMs;
 const rowsMax = 5;
 const inputMax = 200;
 
 export function registerOverview(app: App, { db }: Deps): void {
-  app.get(
-    "/api/agents/:id/overview",
-    {
-      schema: {
-        tags: ["insights"],
-        summary: "Get an agent's last 24 hours, compared with a week before",
-        description:
-          "The hour in progress (UTC) and the 24 before it. Each number equals the length of the list that its filters give; see docs/api.md.",
-        params: z.object({ id: z.string() }),
-        response: { 200: Overview },
-      },
-    },
-    ({ params: { id } }) => readOverview(db, id, Date.now()),
-  );
+  const route = routesOf(app, "insights");
+  route("GET /api/agents/:id/overview", {
+    access: "tokens",
+    summary: "Get an agent's last 24 hours, compared with a week before",
+    description:
+      "The hour in progress (UTC) and the 24 before it. Each number equals the length of the list that its filters give; see docs/api.md.",
+    answer: Overview,
+    handler: ({ id }) => readOverview(db, id, Date.now()),
+  });
 }
 
 /** Work is bounded by the rows of 24 hours and the limits of `store/runs/overview.ts`, whatever the agent's traffic. */
-export async function readOverview(db: Database, agentId: string, nowMs: number): Promise<Overview> {
+export async function readOverview(
+  db: Database,
+  agentId: string,
+  nowMs: number,
+): Promise<z.input<typeof Overview>> {
   const { from, to } = lastDay(new Date(nowMs));
   const now = { from, to: new Date(nowMs) };
   const before = { from: weekEarlier(now.from), to: weekEarlier(now.to) };
@@ -74,27 +74,24 @@ export async function readOverview(db: Database, agentId: string, nowMs: number)
         ? { count: 0, atLeast: false }
         : await countNotEvaluated(db, agentId, now);
   return {
-    lastTraceAt: facts.lastTraceAt?.toISOString() ?? null,
+    lastTraceAt: facts.lastTraceAt,
     tests: facts.tests,
     eligibleTests: facts.eligibleTests,
     traffic: {
-      now: { ...withinView(now), traces: traffic },
-      before: { ...withinView(before), traces: trafficBefore },
+      now: { ...now, traces: traffic },
+      before: { ...before, traces: trafficBefore },
     },
     results: { now: results, before: resultsBefore },
     open,
     notEvaluated,
-    failing: {
-      total: failing.total,
-      tests: failing.tests.map(({ since, ...test }) => ({ ...test, since: since.toISOString() })),
-    },
+    failing,
     failures,
     slowest: { searched: searchedMax, traces: slowest.map(briefView) },
     missing: missing.map(({ count, ...test }) => ({ ...test, results: count })),
   };
 }
 
-async function readResults(db: Database, agentId: string, within: Within): Promise<Results> {
+async function readResults(db: Database, agentId: string, within: Within) {
   const hours = await listAgentHours(db, agentId, within);
   const sum = (name: keyof Tally | "runs" | "routingUnavailable") =>
     // A verdict counted before a deletion may be taken back twice.
@@ -112,7 +109,7 @@ async function readResults(db: Database, agentId: string, within: Within): Promi
   const notFullyEvaluated = sum("not_fully_evaluated");
   const verdicts = Object.values(counts).reduce((total, count) => total + count, notFullyEvaluated);
   return {
-    ...withinView(within),
+    ...within,
     evaluated,
     counts,
     notFullyEvaluated,
@@ -138,20 +135,8 @@ async function listFailures(db: Database, agentId: string, { from, to }: Within)
   }));
 }
 
-type Brief = Omit<TraceBrief, "receivedAt"> & { receivedAt: Date };
-
-function briefView({ id, name, userInput, receivedAt, durationMs }: Brief): TraceBrief {
-  return {
-    id,
-    name,
-    userInput: userInput?.slice(0, inputMax).toWellFormed() ?? null,
-    receivedAt: receivedAt.toISOString(),
-    durationMs,
-  };
-}
-
-function withinView({ from, to }: Within): { from: string; to: string } {
-  return { from: from.toISOString(), to: to.toISOString() };
+function briefView<T extends { userInput: string | null }>(trace: T): T {
+  return { ...trace, userInput: trace.userInput?.slice(0, inputMax).toWellFormed() ?? null };
 }
 
 function weekEarlier(time: Date): Date {

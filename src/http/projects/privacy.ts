@@ -1,6 +1,5 @@
 // The privacy settings of a project: what is redacted before it is stored, its trial on past traces, and the pseudonym key.
 
-import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import type { RedactionRules } from "../../model/redaction.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
@@ -11,18 +10,15 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { Privacy, PrivacyInput, PrivacyPreview, PrivacyRules, PseudonymKey } from "../privacy-schemas.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { requireAccount } from "../signed-in.ts";
-
-const params = z.object({ id: z.string() });
-const tags = ["projects"];
+import { routesOf } from "../route.ts";
 
 export function registerPrivacy(app: App, deps: Deps & { vault: Vault; editor: Editor }): void {
   registerSettings(app, deps);
-  registerPseudonymKey(app, deps);
   registerPreview(app, deps);
 }
 
 function registerSettings(app: App, { db, vault, machine }: Deps & { vault: Vault }): void {
+  const route = routesOf(app, "projects");
   const requireValid = validation(app);
   const changes = limitTrials(
     { db, machine },
@@ -33,52 +29,38 @@ function registerSettings(app: App, { db, vault, machine }: Deps & { vault: Vaul
       what: "changes of privacy rules",
     },
   );
-  app.get(
-    "/api/projects/:id/privacy",
-    { schema: { tags, params, summary: "Get the privacy settings", response: { 200: Privacy } } },
-    async ({ params: { id } }) => shown(found(await findPrivacy(db, id))),
-  );
+  route("GET /api/projects/:id/privacy", {
+    access: "tokens",
+    summary: "Get the privacy settings",
+    answer: Privacy,
+    handler: async ({ id }) => shown(found(await findPrivacy(db, id))),
+  });
 
-  app.put(
-    "/api/projects/:id/privacy",
-    {
-      schema: {
-        tags,
-        params,
-        summary: "Replace the privacy settings; they hold for everything that is stored after the answer",
-        body: PrivacyInput,
-        response: { 200: Privacy },
-      },
-    },
-    async request => {
-      const {
-        params: { id },
-        body,
-      } = request;
-      const account = requireAccount(request).id;
-      await changes(account, () => requireValid(account, body));
+  route("PUT /api/projects/:id/privacy", {
+    access: "session",
+    summary: "Replace the privacy settings; they hold for everything that is stored after the answer",
+    body: PrivacyInput,
+    answer: Privacy,
+    handler: async ({ id, body, account }) => {
+      await changes(account.id, () => requireValid(account.id, body));
       if (!(await savePrivacy(db, vault, id, body))) throw new Refusal("NOT_FOUND");
       return shown(body);
     },
-  );
-}
+  });
 
-function registerPseudonymKey(app: App, { db, vault }: Deps & { vault: Vault }): void {
-  app.get(
-    "/api/projects/:id/privacy/pseudonym-key",
-    {
-      schema: {
-        tags,
-        params,
-        summary: "Get when the key of pseudonyms was made",
-        response: { 200: PseudonymKey },
-      },
+  route("GET /api/projects/:id/privacy/pseudonym-key", {
+    access: "tokens",
+    summary: "Get when the key of pseudonyms was made",
+    answer: PseudonymKey,
+    handler: async ({ id }) => {
+      const { createdAt, key } = await findPseudonymKey(db, vault, id);
+      return { createdAt, readable: createdAt === null || key !== null };
     },
-    async ({ params: { id } }) => keyShown(await findPseudonymKey(db, vault, id)),
-  );
+  });
 }
 
 function registerPreview(app: App, { db, machine, editor }: Deps & { editor: Editor }): void {
+  const route = routesOf(app, "projects");
   const trials = limitTrials(
     { db, machine },
     {
@@ -90,28 +72,18 @@ function registerPreview(app: App, { db, machine, editor }: Deps & { editor: Edi
     },
   );
   const requireValid = validation(app);
-  app.post(
-    "/api/projects/:id/privacy/preview",
-    {
-      config: { waits: true },
-      schema: {
-        tags,
-        params,
-        summary: "Try rules on the latest 100 traces of the project; stores nothing",
-        body: PrivacyRules,
-        response: { 200: PrivacyPreview },
-      },
-    },
-    async request => {
-      const { body: rules, params } = request;
-      const account = requireAccount(request).id;
-      const projectId = params.id.toLowerCase();
-      return trials(account, async () => {
-        await requireValid(account, rules);
+  route("POST /api/projects/:id/privacy/preview", {
+    access: "session",
+    waits: true,
+    summary: "Try rules on the latest 100 traces of the project; stores nothing",
+    body: PrivacyRules,
+    answer: PrivacyPreview,
+    handler: ({ id: projectId, body: rules, account }) =>
+      trials(account.id, async () => {
+        await requireValid(account.id, rules);
         return editor.tryRedaction({ projectId, rules }, new AbortController().signal);
-      });
-    },
-  );
+      }),
+  });
 }
 
 /** The function that throws VALIDATION_ERROR; patterns are compiled on a thread. */
@@ -138,8 +110,4 @@ function shown({ builtIn, rules, pseudonyms, judgeRules, judgeSeesToolResults }:
     judgeRules: [...judgeRules],
     judgeSeesToolResults,
   };
-}
-
-function keyShown({ createdAt, key }: Awaited<ReturnType<typeof findPseudonymKey>>): PseudonymKey {
-  return { createdAt: createdAt?.toISOString() ?? null, readable: createdAt === null || key !== null };
 }

@@ -10,10 +10,7 @@ import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import { sourcesOf } from "../../model/test-case/inputs.ts";
 import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
 import type { Database } from "../../store/db.ts";
-import {
-  listBacktestResults,
-  type BacktestResult as StoredResult,
-} from "../../store/runs/backtest-results.ts";
+import { listBacktestResults } from "../../store/runs/backtest-results.ts";
 import {
   deleteBacktest,
   endBacktest,
@@ -27,8 +24,8 @@ import { listLatestLive } from "../../store/traces/read.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { routesOf, untilClosed } from "../route.ts";
 import { Id, pageSchema } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { Outcome } from "../traces/result-schemas.ts";
 import { BacktestLoop } from "./backtest-loop.ts";
 import {
@@ -42,8 +39,6 @@ import { type TestParser, testParserOf } from "./parse.ts";
 import { testBytesMax } from "./schemas.ts";
 import { triedTestBody } from "./test-cases.ts";
 
-const params = z.object({ id: z.string() });
-const tags = ["backtests"];
 const estimatesPerMinute = 30;
 
 const tried = {
@@ -68,6 +63,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
 }
 
 function registerStart(app: App, deps: Deps & { editor: Editor }, loop: BacktestLoop): void {
+  const route = routesOf(app, "backtests");
   const { db, editor } = deps;
   const parser = testParserOf(app, deps);
   const estimates = limitTrials(deps, {
@@ -78,53 +74,38 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
     what: "estimates",
   });
 
-  app.post(
-    "/api/agents/:id/backtests/estimate",
-    {
-      config: { waits: true },
-      bodyLimit: testBytesMax,
-      schema: {
-        tags,
-        summary: "Estimate a backtest: its traces, and the judge's calls, tokens and cost",
-        params,
-        body: z.strictObject(tried).meta(testOrId),
-        response: { 200: BacktestEstimate },
-      },
+  route("POST /api/agents/:id/backtests/estimate", {
+    access: "session",
+    waits: true,
+    bytesMax: testBytesMax,
+    summary: "Estimate a backtest: its traces, and the judge's calls, tokens and cost",
+    body: z.strictObject(tried).meta(testOrId),
+    answer: BacktestEstimate,
+    handler: async ({ id: agentId, body, account, reply }) => {
+      const { document } = await chosen(db, parser, account, agentId, body);
+      const wanted = { agentId, document, count: body.traces };
+      return estimates(account.id, () => editor.estimateBacktest(wanted, untilClosed(reply)));
     },
-    async (request, reply) => {
-      const agentId = request.params.id.toLowerCase();
-      const { document } = await chosen(db, parser, requireAccount(request), agentId, request.body);
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
-      const wanted = { agentId, document, count: request.body.traces };
-      return estimates(requireAccount(request).id, () => editor.estimateBacktest(wanted, gone.signal));
-    },
-  );
+  });
 
-  app.post(
-    "/api/agents/:id/backtests",
-    {
-      bodyLimit: testBytesMax,
-      schema: {
-        tags,
-        summary: "Start a backtest: try a test case on past traces, without evaluating them",
-        params,
-        body: z
-          .strictObject({
-            ...tried,
-            judge: z
-              .boolean()
-              .default(false)
-              .describe("True confirms the cost. False: the judge is not called; cached answers are used."),
-          })
-          .meta(testOrId),
-        response: { 201: BacktestDetail },
-      },
-    },
-    async (request, reply) => {
-      const agentId = request.params.id.toLowerCase();
-      const { traces, judge: judged, testId = null } = request.body;
-      const tried = await chosen(db, parser, requireAccount(request), agentId, request.body);
+  route("POST /api/agents/:id/backtests", {
+    access: "session",
+    bytesMax: testBytesMax,
+    summary: "Start a backtest: try a test case on past traces, without evaluating them",
+    body: z
+      .strictObject({
+        ...tried,
+        judge: z
+          .boolean()
+          .default(false)
+          .describe("True confirms the cost. False: the judge is not called; cached answers are used."),
+      })
+      .meta(testOrId),
+    status: 201,
+    answer: BacktestDetail,
+    handler: async ({ id: agentId, body, account }) => {
+      const { traces, judge: judged, testId = null } = body;
+      const tried = await chosen(db, parser, account, agentId, body);
       const latest = await listLatestLive(db, agentId, traces);
       if (latest.length === 0) {
         throw new Refusal("CONFLICT", {
@@ -135,91 +116,66 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
       const traceIds = latest.map(({ id }) => id);
       const id = await insertBacktest(db, { agentId, testId, ...tried, judged, traceIds });
       loop.start({ id, agentId, testId, test: tried.document, judged });
-      return reply.code(201).send(detailView(found(await findBacktest(db, id))));
+      return withName(found(await findBacktest(db, id)));
     },
-  );
+  });
 }
 
 function registerReads(app: App, { db }: Deps): void {
-  app.get(
-    "/api/agents/:id/backtests",
-    {
-      schema: {
-        tags,
-        summary: "List backtests, newest first; the latest 20 are kept",
-        params,
-        querystring: PageQuery,
-        response: { 200: pageSchema(Backtest) },
-      },
-    },
-    async ({ params: { id }, query }) => {
-      const { items, nextCursor } = pageOf(await listBacktests(db, id, listingOf(query)), query);
-      return { items: items.map(view), nextCursor };
-    },
-  );
+  const route = routesOf(app, "backtests");
+  route("GET /api/agents/:id/backtests", {
+    access: "tokens",
+    summary: "List backtests, newest first; the latest 20 are kept",
+    query: PageQuery,
+    answer: pageSchema(Backtest),
+    handler: async ({ id, query }) =>
+      pageOf((await listBacktests(db, id, listingOf(query))).map(withName), query),
+  });
 
-  app.get(
-    "/api/backtests/:id",
-    {
-      schema: {
-        tags,
-        summary: "Get a backtest: state, progress, counts",
-        params,
-        response: { 200: BacktestDetail },
-      },
-    },
-    async ({ params: { id } }) => detailView(found(await findBacktest(db, id))),
-  );
+  route("GET /api/backtests/:id", {
+    access: "tokens",
+    summary: "Get a backtest: state, progress, counts",
+    answer: BacktestDetail,
+    handler: async ({ id }) => withName(found(await findBacktest(db, id))),
+  });
 
-  app.get(
-    "/api/backtests/:id/results",
-    {
-      schema: {
-        tags,
-        summary: "List the tried traces of a backtest, newest first",
-        params,
-        querystring: PageQuery.extend({
-          change: BacktestChange.optional(),
-          before: Outcome.or(z.literal("none")).optional().describe("none: no earlier result."),
-          after: Outcome.or(z.literal("none")).optional().describe("none: no outcome now."),
-        }),
-        response: { 200: pageSchema(BacktestResult) },
-      },
-    },
-    async ({ params: { id }, query }) => {
+  route("GET /api/backtests/:id/results", {
+    access: "tokens",
+    summary: "List the tried traces of a backtest, newest first",
+    query: PageQuery.extend({
+      change: BacktestChange.optional(),
+      before: Outcome.or(z.literal("none")).optional().describe("none: no earlier result."),
+      after: Outcome.or(z.literal("none")).optional().describe("none: no outcome now."),
+    }),
+    answer: pageSchema(BacktestResult),
+    handler: async ({ id, query }) => {
       const { items, nextCursor } = pageOf(await listBacktestResults(db, id, query, listingOf(query)), query);
-      return { items: items.map(resultView), nextCursor };
+      return { items: items.map(({ id, ...result }) => ({ traceId: id, ...result })), nextCursor };
     },
-  );
+  });
 }
 
 function registerEnds(app: App, { db }: Deps, loop: BacktestLoop): void {
-  app.post(
-    "/api/backtests/:id/cancel",
-    {
-      schema: {
-        tags,
-        summary: "Cancel a backtest; its results so far are kept",
-        params,
-        response: { 200: BacktestDetail },
-      },
-    },
-    async ({ params: { id } }) => {
+  const route = routesOf(app, "backtests");
+  route("POST /api/backtests/:id/cancel", {
+    access: "session",
+    summary: "Cancel a backtest; its results so far are kept",
+    answer: BacktestDetail,
+    handler: async ({ id }) => {
       await endBacktest(db, id, "cancelled");
-      loop.abort(id.toLowerCase());
-      return detailView(found(await findBacktest(db, id)));
+      loop.abort(id);
+      return withName(found(await findBacktest(db, id)));
     },
-  );
+  });
 
-  app.delete(
-    "/api/backtests/:id",
-    { schema: { tags, summary: "Delete a backtest", params, response: { 204: z.undefined() } } },
-    async ({ params: { id } }, reply) => {
+  route("DELETE /api/backtests/:id", {
+    access: "session",
+    summary: "Delete a backtest",
+    handler: async ({ id }) => {
       await deleteBacktest(db, id);
-      loop.abort(id.toLowerCase());
-      return reply.code(204).send();
+      loop.abort(id);
     },
-  );
+  });
 }
 
 /** The document to try, and the saved version that it equals. Throws VALIDATION_ERROR. */
@@ -252,20 +208,6 @@ async function chosen(
   return { document, version: isSaved ? saved.version : null, draftedFrom: sourcesOf(tried) };
 }
 
-function view(backtest: StoredBacktest): Backtest {
-  const { test, createdAt, finishedAt, ...fields } = backtest;
-  return {
-    ...fields,
-    testName: test.name,
-    createdAt: createdAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
-  };
-}
-
-function detailView(backtest: StoredBacktest): BacktestDetail {
-  return { ...view(backtest), test: backtest.test };
-}
-
-function resultView({ id, receivedAt, ...result }: StoredResult): BacktestResult {
-  return { traceId: id, receivedAt: receivedAt.toISOString(), ...result };
+function withName(backtest: StoredBacktest) {
+  return { ...backtest, testName: backtest.test.name };
 }

@@ -7,6 +7,7 @@ import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { routesOf } from "../route.ts";
 import { Flag, Id, Instant, notReversed, pageSchema } from "../schemas.ts";
 import { Outcome } from "../traces/result-schemas.ts";
 import { runDetailView } from "../traces/view.ts";
@@ -14,48 +15,41 @@ import { AnyRunDetail } from "./launch-schemas.ts";
 import { manualRunView } from "./launch-view.ts";
 
 export function registerRuns(app: App, { db }: Deps): void {
-  const tags = ["runs"];
-  const params = z.object({ id: z.string() });
+  const route = routesOf(app, "runs");
 
-  app.get(
-    "/api/runs/:id",
-    { schema: { tags, summary: "Get a run with its results", params, response: { 200: AnyRunDetail } } },
-    async ({ params: { id } }) => {
+  route("GET /api/runs/:id", {
+    access: "tokens",
+    summary: "Get a run with its results",
+    answer: AnyRunDetail,
+    handler: async ({ id }) => {
       const run = found(await findRun(db, id));
       if (run.kind === "passive") return runDetailView(run);
       const turns = await listTurns(db, [run.id]);
       return manualRunView(found(await findManualRun(db, run.id)), turns.get(run.id) ?? []);
     },
-  );
+  });
 
-  app.get(
-    "/api/tests/:id/runs",
-    {
-      schema: {
-        tags,
-        summary: "List the completed runs with a result of a test, or all of its manual runs, newest first",
-        description:
-          "A passive run in whose place another was asked for, once that has completed, is left out.",
-        params,
-        querystring: PageQuery.extend({
-          kind: z
-            .enum(["passive", "manual"])
-            .default("passive")
-            .describe("manual: manual runs in any state, with their turns."),
-          outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
-          fullyEvaluated: Flag.optional().describe(
-            "Only runs in which the result of the test is fully evaluated, or only the others.",
-          ),
-          from: Instant.optional().describe("Only runs created at or after this time."),
-          to: Instant.optional().describe("Only runs created before this time."),
-          like: Id.optional().describe(
-            "manual: only runs with the same input as this manual run, from other launches.",
-          ),
-        }).superRefine(notReversed("from", "to")),
-        response: { 200: pageSchema(AnyRunDetail) },
-      },
-    },
-    async ({ params: { id }, query }) => {
+  route("GET /api/tests/:id/runs", {
+    access: "tokens",
+    summary: "List the completed runs with a result of a test, or all of its manual runs, newest first",
+    description: "A passive run in whose place another was asked for, once that has completed, is left out.",
+    query: PageQuery.extend({
+      kind: z
+        .enum(["passive", "manual"])
+        .default("passive")
+        .describe("manual: manual runs in any state, with their turns."),
+      outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
+      fullyEvaluated: Flag.optional().describe(
+        "Only runs in which the result of the test is fully evaluated, or only the others.",
+      ),
+      from: Instant.optional().describe("Only runs created at or after this time."),
+      to: Instant.optional().describe("Only runs created before this time."),
+      like: Id.optional().describe(
+        "manual: only runs with the same input as this manual run, from other launches.",
+      ),
+    }).superRefine(notReversed("from", "to")),
+    answer: pageSchema(AnyRunDetail),
+    handler: async ({ id, query }) => {
       const { kind, outcome, fullyEvaluated, from, to, like, ...page } = query;
       const { id: testId, agentId } = found(await findTestCase(db, id));
       if (kind === "manual") {
@@ -93,5 +87,5 @@ export function registerRuns(app: App, { db }: Deps): void {
       });
       return pageOf(views, page, reach);
     },
-  );
+  });
 }

@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
+import type { Account } from "../../model/account.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { TestCase } from "../../model/test-case/document.ts";
 import { type PricesOfDay, priceDayOf } from "../../reading/derived/usage.ts";
@@ -18,8 +19,8 @@ import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
+import { routesOf } from "../route.ts";
 import { Flag } from "../schemas.ts";
-import { requireAccount } from "../signed-in.ts";
 import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceDetail, TraceOutline, TracePreview } from "./schemas.ts";
 import { traceOutlineView, wholeTraceView } from "./view.ts";
@@ -36,43 +37,30 @@ export const wholeBytesMax = 32 * 1024 * 1024;
 const spansMax = 20_000;
 
 export function registerTraceParts(app: App, { db, machine, reader }: Deps & { reader: TraceParts }): void {
-  const tags = ["traces"];
-  const params = z.object({ id: z.string() });
+  const route = routesOf(app, "traces");
   const downloads = sharedPlacesOfAccounts({ machine, name: "downloads", count: downloadsMax });
   const large = sharedPlacesOfAccounts({ machine, name: "large reads", count: largeMax });
 
-  app.get(
-    "/api/traces/:id",
-    {
-      schema: {
-        tags,
-        summary: "Get a trace with its spans, derived values, notices and runs",
-        params,
-        response: { 200: TraceDetail },
-      },
-    },
-    async ({ params: { id } }, reply) => {
+  route("GET /api/traces/:id", {
+    access: "tokens",
+    summary: "Get a trace with its spans, derived values, notices and runs",
+    answer: TraceDetail,
+    handler: async ({ id, account, reply }) => {
       const row = found(await findTrace(db, id));
       const { bytes } = found(await findTraceSize(db, row.id));
       if (bytes > wholeBytesMax) throw tooLargeWhole();
-      if (bytes > downloadBytesMin) await holdPermit(downloads, reply);
+      if (bytes > downloadBytesMin) await holdPermit(downloads, account, reply);
       return sendJson(reply, await wholeJson({ db, reader }, row, await listForAgent(db, row.agentId)));
     },
-  );
+  });
 
-  app.get(
-    "/api/traces/:id/outline",
-    {
-      schema: {
-        tags,
-        summary: "Get the outline of a trace: its runs, and a summary of each span",
-        params,
-        response: { 200: TraceOutline },
-      },
-    },
-    async ({ params: { id } }, reply) => {
+  route("GET /api/traces/:id/outline", {
+    access: "tokens",
+    summary: "Get the outline of a trace: its runs, and a summary of each span",
+    answer: TraceOutline,
+    handler: async ({ id, account, reply }) => {
       const row = found(await findTrace(db, id));
-      if (row.spanCount > spansMax) await holdPermit(large, reply);
+      if (row.spanCount > spansMax) await holdPermit(large, account, reply);
       const prices = await pricesOf(db, row);
       const [part, runs, tests] = await Promise.all([
         reader.outline({ traceId: row.id, prices }),
@@ -83,90 +71,60 @@ export function registerTraceParts(app: App, { db, machine, reader }: Deps & { r
       const rest = JSON.stringify(traceOutlineView(row, head, runs, tests));
       return sendJson(reply, Buffer.concat([Buffer.from(`${rest.slice(0, -1)},"spans":`), spans, close]));
     },
-  );
+  });
 
-  app.get(
-    "/api/traces/:id/spans/:spanId",
-    {
-      schema: {
-        tags,
-        summary: "Get a span, with its longest texts and lists truncated",
-        params: params.extend({ spanId: z.string() }),
-        querystring: z.object({
-          whole: Flag.optional().describe("Truncate nothing."),
-          read: Flag.optional().describe("With the attributes that the conventions of the agent give."),
-        }),
-        response: { 200: SpanDetail },
-      },
-    },
-    async ({ params: { id, spanId }, query: { whole = false, read = false } }, reply) => {
-      if (whole) await holdPermit(large, reply);
+  route("GET /api/traces/:id/spans/:spanId", {
+    access: "tokens",
+    summary: "Get a span, with its longest texts and lists truncated",
+    query: z.object({
+      whole: Flag.optional().describe("Truncate nothing."),
+      read: Flag.optional().describe("With the attributes that the conventions of the agent give."),
+    }),
+    answer: SpanDetail,
+    handler: async ({ id, spanId, query: { whole = false, read = false }, account, reply }) => {
+      if (whole) await holdPermit(large, account, reply);
       return sendJson(reply, found(await reader.span({ traceId: id, spanId, whole, read })));
     },
-  );
+  });
 
-  app.get(
-    "/api/traces/:id/preview",
-    {
-      schema: {
-        tags,
-        summary: "Get what conventions would read in a trace",
-        params,
-        querystring: z.object({ conventions: ConventionList }),
-        response: { 200: TracePreview },
-      },
-    },
-    async ({ params: { id }, query }) => found(await reader.preview({ traceId: id, ...query })),
-  );
+  route("GET /api/traces/:id/preview", {
+    access: "tokens",
+    summary: "Get what conventions would read in a trace",
+    query: z.object({ conventions: ConventionList }),
+    answer: TracePreview,
+    handler: async ({ id, query }) => found(await reader.preview({ traceId: id, ...query })),
+  });
 
-  app.post(
-    "/api/traces/:id/preview",
-    {
-      schema: {
-        tags,
-        summary: "Get what conventions and rules would read in a trace, before they are saved",
-        params,
-        body: z.object({
-          conventions: Conventions.optional().describe("Absent: those of the agent."),
-          conventionRules: ConventionRules.optional().describe("Absent: those of the agent."),
-        }),
-        response: { 200: TracePreview },
-      },
-    },
-    async ({ params: { id }, body }) => found(await reader.preview({ traceId: id, ...body })),
-  );
+  route("POST /api/traces/:id/preview", {
+    access: "session",
+    summary: "Get what conventions and rules would read in a trace, before they are saved",
+    body: z.object({
+      conventions: Conventions.optional().describe("Absent: those of the agent."),
+      conventionRules: ConventionRules.optional().describe("Absent: those of the agent."),
+    }),
+    answer: TracePreview,
+    handler: async ({ id, body }) => found(await reader.preview({ traceId: id, ...body })),
+  });
 
-  app.get(
-    "/api/traces/:id/conversation",
-    {
-      schema: {
-        tags,
-        summary: "Get the conversation of a trace: messages and tool calls in order",
-        params,
-        response: { 200: Conversation },
-      },
-    },
-    async ({ params: { id } }, reply) => sendJson(reply, found(await reader.conversation({ traceId: id }))),
-  );
+  route("GET /api/traces/:id/conversation", {
+    access: "tokens",
+    summary: "Get the conversation of a trace: messages and tool calls in order",
+    answer: Conversation,
+    handler: async ({ id, reply }) => sendJson(reply, found(await reader.conversation({ traceId: id }))),
+  });
 
-  app.get(
-    "/api/traces/:id/raw",
-    {
-      schema: {
-        tags,
-        summary: "Download a trace as stored",
-        params,
-        response: { 200: RawTrace },
-      },
-    },
-    async ({ params: { id } }, reply) => {
+  route("GET /api/traces/:id/raw", {
+    access: "tokens",
+    summary: "Download a trace as stored",
+    answer: RawTrace,
+    handler: async ({ id, account, reply }) => {
       const row = found(await findTrace(db, id));
-      await holdPermit(downloads, reply);
+      await holdPermit(downloads, account, reply);
       const bytes = found(await reader.raw({ traceId: row.id, externalId: row.externalId, path: row.path }));
       reply.header("content-disposition", `attachment; filename="trace-${row.id}.json"`);
       return sendJson(reply, bytes);
     },
-  );
+  });
 }
 
 const close = Buffer.from("}");
@@ -192,8 +150,8 @@ async function pricesOf(db: Database, { agentId, receivedAt }: TraceRow): Promis
 }
 
 /** Holds a permit until the response is sent or the client disconnects. */
-async function holdPermit(places: Permits, reply: FastifyReply): Promise<void> {
-  const holders = holdersOfAccount(requireAccount(reply.request));
+async function holdPermit(places: Permits, account: Account, reply: FastifyReply): Promise<void> {
+  const holders = holdersOfAccount(account);
   releaseOnClose(reply, await takePlace(places, { holders, what: "reads of large traces", waitMs }));
 }
 
