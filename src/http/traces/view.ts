@@ -161,7 +161,9 @@ function judgedView(derived: Notice[], revision: number, runs: RunOfTrace[], tes
   if (completed?.routing === "unavailable") notices.push("routing_unavailable");
   if (completed && completed.revision !== revision) notices.push("judged_earlier_revision");
   if (runs.some(run => run.traceDiffers)) notices.push("trace_differs");
-  const latest = completed ?? runs[0] ?? null;
+  // As in lists.
+  const isOpen = ({ state }: RunOfTrace) => state === "pending" || state === "running";
+  const latest = completed ?? runs.find(isOpen) ?? runs[0] ?? null;
   return {
     run: latest && runView(latest),
     notices,
