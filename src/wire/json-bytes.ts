@@ -1,6 +1,6 @@
 // Reads JSON as SDKs write it: no space between tokens, and texts and numbers as JSON.stringify writes them.
 import type { Field, Message } from "./otlp-fields.ts";
-import { unusual } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
 
 const quote = 34;
 const backslash = 92;

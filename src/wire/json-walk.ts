@@ -6,7 +6,8 @@ import { JsonBytes } from "./json-bytes.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { anyValue, type Field, type Message } from "./otlp-fields.ts";
 import { hashOf, type KeySet } from "./plain-keys.ts";
-import { once, type PlainWalk, unusual, type Visitor } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
+import { once, type PlainWalk, type Visitor } from "./visitor.ts";
 
 const keyBegin = Buffer.from('{"key":');
 const valueBegin = Buffer.from(',"value":');

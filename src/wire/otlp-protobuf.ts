@@ -16,7 +16,8 @@ import {
   type Taker,
 } from "./otlp-groups.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
-import { unusual, type Visitor } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
+import type { Visitor } from "./visitor.ts";
 
 /** Throws OTLP_PROTOBUF_INVALID, OTLP_NO_SPANS (also for 0 bytes, an empty message), or a refusal of wire/limits. */
 export function readOtlpProtobuf(bytes: Buffer, limits: DecodeLimits): OtlpGroup[] {

@@ -1,7 +1,7 @@
 // The keys of attributes by their hashes: notices one that an object has twice, and knows which of them are read.
 import { columnAttributes } from "../reading/derived/column-attributes.ts";
 import { isSignOfOwnNames } from "../reading/presets.ts";
-import { unusual } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
 
 const slots = 1024;
 const keysMax = 512;

@@ -21,7 +21,8 @@ import {
 } from "./otlp-fields.ts";
 import { isOfMessages, KeySet, keyAt, serviceNameKey } from "./plain-keys.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
-import { type PlainWalk, unusual, type Visitor } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
+import type { PlainWalk, Visitor } from "./visitor.ts";
 
 /** The one trace of a request. `spans` have those attributes only that columns are derived from, and no events or links. */
 export type PlainTrace = {

@@ -1,6 +1,6 @@
 // Reads the wire format of protobuf: numbers, and where texts and messages begin and end, within the limits of a request.
 import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
-import { unusual } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
 
 /** Of groups, which nobody sends any more. */
 const groupsMax = 100;

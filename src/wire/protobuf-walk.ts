@@ -8,7 +8,8 @@ import type { DecodeLimits } from "./limits.ts";
 import { anyValue, type Field, keyValue, type Message } from "./otlp-fields.ts";
 import { hashOf, type KeySet } from "./plain-keys.ts";
 import { ProtobufBytes } from "./protobuf-bytes.ts";
-import { once, type PlainWalk, unusual, type Visitor } from "./visitor.ts";
+import { unusual } from "./unusual.ts";
+import { once, type PlainWalk, type Visitor } from "./visitor.ts";
 
 const tagOf = (name: string) => anyValue.of[name]!.tag;
 const tags = {

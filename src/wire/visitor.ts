@@ -2,9 +2,7 @@
 import type { UnreadText } from "../model/trace/unread-text.ts";
 import type { Field } from "./otlp-fields.ts";
 import type { KeySet } from "./plain-keys.ts";
-
-/** Thrown for bytes that are no request, and by strict walks for what SDKs do not write. Carries no stack: it is made once. */
-export const unusual = new Error("not as SDKs write it");
+import { unusual } from "./unusual.ts";
 
 /** Adds a field to those of its message that were walked over. */
 export function once(seen: number, { bit }: Field): number {
