@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { eraseIdentities } from "../../../src/jobs/erase/identities.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { expireTraces } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
@@ -52,7 +53,7 @@ test("a trace that somebody deleted is new when it is sent again", async () => {
   const sender = await makeSender(db);
   const writer = new TraceWriter(db, limits);
   const { traceId } = await writer.write(otlpWrite(sender, { externalId: "a" }));
-  await db.pool.query("select delete_traces(array[$1::uuid])", [traceId]);
+  await deleteTrace(db, traceId);
   assert.deepEqual(await identitiesOf(db, sender.agentId), []);
   const again = await writer.write(otlpWrite(sender, { externalId: "a" }));
   assert.equal(again.state, "created");

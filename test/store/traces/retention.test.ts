@@ -5,6 +5,7 @@ import { startJob } from "../../../src/jobs/job.ts";
 import { type RetainDeps, retain } from "../../../src/jobs/retain.ts";
 import { openLog } from "../../../src/log.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { deleteTracesOf } from "../../../src/store/delete-traces.ts";
 import { holdLease, releaseLease } from "../../../src/store/leases.ts";
 import { idAt } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
@@ -71,7 +72,7 @@ test("the shorter of the project's and the server's time counts, by the arrival 
     );
     assert.equal(await left("runs", agentId), kept.length, name);
     assert.equal(await isToExpire(agentId, serverDays), false, name);
-    await db.pool.query("select delete_traces(array(select id from traces where agent_id = $1))", [agentId]);
+    await deleteTracesOf(db, [agentId]);
   }
 });
 
