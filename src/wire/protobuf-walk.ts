@@ -50,14 +50,14 @@ export class ProtobufWalk extends ProtobufBytes implements PlainWalk {
     const from = this.at;
     const { message } = field;
     const owner = this.#visitor.enter(field);
-    // Fields may come in any order, and spans need their resource: one pass for the resource, one for the spans.
     const items = this.#isStrict ? null : message.items;
-    this.#fields(message, end, owner, items, null);
     if (items) {
+      // Fields may come in any order, and spans need their resource: one pass for the resource, one for the spans.
+      if (message.stored.length > 0) this.#fields(message, end, owner, items, null);
       this.#visitor.described(field);
       this.at = from;
       this.#fields(message, end, owner, null, items);
-    }
+    } else this.#fields(message, end, owner, null, null);
     this.leave(end);
     this.#visitor.leave(field, end - from);
   }
