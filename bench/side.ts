@@ -42,7 +42,7 @@ async function close(): Promise<void> {
   process.exit(0);
 }
 
-/** What another layout lacks, or what went wrong. */
+/** What is missing in another layout, or what went wrong. */
 function sentence(error: Error & { code?: string }): string {
   const missing =
     /Cannot find module '([^']+)'/.exec(error.message) ??

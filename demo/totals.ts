@@ -69,7 +69,7 @@ function printWhy(why: string, what: string): void {
 
 function whyUndecided({ outcome, skipped, reason }: Check): string[] {
   if (outcome === "missing_instrumentation")
-    return ["Missing instrumentation: the trace lacks the data they check."];
+    return ["Missing instrumentation: the trace does not contain what they check."];
   if (outcome !== "skipped") return [];
   return [skipped === "dependency" ? "A check they depend on did not pass." : reason];
 }

@@ -1,4 +1,4 @@
-// The keys, texts and numbers that JSON mutants get: those that are read, and those that break parsers and databases.
+// The keys, texts and numbers that JSON mutants get: those that the service reads, and those that break parsers and databases.
 import type { Random } from "./random.ts";
 
 const quoted = (value: string) => JSON.stringify(value);

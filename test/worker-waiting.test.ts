@@ -270,7 +270,7 @@ suite("a run whose judge must be asked later", () => {
     assert.deepEqual([run.attempts, run.verdict, second.ended], [1, "passed", ["passed"]]);
   });
 
-  test("resumes by itself when it is due, until the judge answers", async () => {
+  test("resumes when it is due, until the judge answers", async () => {
     const judge = judgeThat(later(30));
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge });

@@ -155,7 +155,7 @@ export class Nemesis {
         disk.fill();
         await delay(spellMs);
         disk.empty();
-        // PostgreSQL ends when it cannot write its log, and does not come back by itself.
+        // PostgreSQL ends when it cannot write its log, and does not restart.
         await database.crash(random).catch(() => {}); // it may be down
         await database.resume();
         break;

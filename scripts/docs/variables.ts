@@ -197,7 +197,7 @@ export function variableTable(): string {
       const entry = described[name];
       if (!entry) throw new Error(`scripts/docs/variables.ts does not describe ${name}`);
       const value = entry.default ?? defaults[name];
-      if (value === undefined) throw new Error(`scripts/docs/variables.ts lacks the default of ${name}`);
+      if (value === undefined) throw new Error(`scripts/docs/variables.ts has no default for ${name}`);
       return [
         code(name),
         entry.default ?? code(String(value)),

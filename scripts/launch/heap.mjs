@@ -20,7 +20,7 @@ const flags = [...memoryFlags, `--v8-pool-size=${threads}`];
 /** With less memory, some 200 MB more per process are worth more than CPU time. */
 const memoryMin = 2 * 1024 ** 3;
 
-/** The flags for this Node. None if it lacks one of them, since a Node that gets an unknown flag does not start. */
+/** The flags for this Node. None if it does not have them all, since a Node that gets an unknown flag does not start. */
 export function heapFlags(node) {
   if (memoryHere() < memoryMin) return [];
   const { status } = spawnSync(node, [...flags, "--version"], { stdio: "ignore" });

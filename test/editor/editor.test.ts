@@ -138,7 +138,7 @@ suite("a dry-run", () => {
     assert.deepEqual([ran?.applicability?.applied, ran?.applicability?.why], [false, "routing_unavailable"]);
   });
 
-  test("withdraws its questions when whoever asked goes away", async () => {
+  test("withdraws its questions when its client disconnects", async () => {
     server.script = () => silence;
     const leaving = new AbortController();
     const traceId = await store([parcel]);
@@ -181,7 +181,7 @@ suite("a dry-run that asks for routing", () => {
   });
 });
 
-/** Whether a trace of these spans shows by itself that it failed. */
+/** Whether these spans alone show that the trace failed. */
 function hasFailed(spans: Span[], path: TracePath): boolean {
   const { failed, httpStatus } = derivedOf(spans, path);
   return failed || (httpStatus?.value ?? 0) >= 400;
@@ -346,7 +346,7 @@ suite("the vocabulary", () => {
     assert.deepEqual([traces, spans.map(({ name, count }) => [name, count])], [50, [["step", 50]]]);
   });
 
-  test("is read anew once what was read is ten seconds old", async () => {
+  test("is read again once it is ten seconds old", async () => {
     let now = 0;
     const clock = { ...systemClock, now: () => now };
     const editor = openEditor({ db, sandbox, judgeOf: openTestJudges(db, null).judgeOf, clock });

@@ -1,4 +1,4 @@
-// A scenario tried on recent inputs: each distinct input once and by itself, costs first, and every outage as it is.
+// A scenario tried on recent inputs: each distinct input once, in a question of its own, costs first, and every outage as it is.
 import assert from "node:assert/strict";
 import { after, beforeEach, suite, test } from "node:test";
 import { openEditor } from "../../src/editor.ts";
@@ -90,7 +90,7 @@ function tryIt({ count = 50, estimate = false, signal = nobodyLeaves } = {}) {
 }
 
 suite("a scenario that is tried", () => {
-  test("puts each distinct input of the latest traces by itself, and tells the answers newest first", async () => {
+  test("asks about each distinct input of the latest traces separately, and lists the answers newest first", async () => {
     const ids = await store("Where is it?", "Hello", null, " Where  is\nit? ", "Refund me");
     answer = input => labelled(input === "Hello" ? "no_match" : "match");
     const tried = await tryIt();

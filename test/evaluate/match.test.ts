@@ -37,7 +37,7 @@ function checkOf(assertion: Record<string, unknown>, letters: string): Check {
     answers.semantic.set(key, scored(question.response.startsWith("yes") ? 0.9 : 0.1));
   for (const { key, question } of sandbox) {
     const holds = question.kind === "schema" && question.value.includes('"yes"');
-    answers.sandbox.set(key, { state: "ok", holds, faults: holds ? [] : ["It lacks yes."] });
+    answers.sandbox.set(key, { state: "ok", holds, faults: holds ? [] : ['It has no "yes".'] });
   }
   return evaluateTest(trace, derived, asked, answers).checks[0]!;
 }

@@ -355,7 +355,7 @@ suite("the material of a manual run", () => {
     ]);
   });
 
-  test("has the input and the reply of an earlier turn whose trace lacks them", () => {
+  test("has the input and the reply of an earlier turn whose trace has none", () => {
     const bare = turnOf(rootOf());
     const place = { spanId: "root", attribute: "svc.received.reply" };
     bare.derived = {

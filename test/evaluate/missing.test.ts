@@ -1,4 +1,4 @@
-// Missing instrumentation: each check reports what the trace lacks, and negation does not change that.
+// Missing instrumentation: each check reports what is missing in the trace, and negation does not change that.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

@@ -62,7 +62,7 @@ suite("token_limit over several turns", () => {
     }
   });
 
-  test("points at the usage that is there, and at the turn that lacks the other", () => {
+  test("points at the usage that is there, and at the turn without the other", () => {
     const { outcome, reason, evidence } = checkOf({ max_total: 10 }, { input: 1, output: 2 }, { input: 3 });
     assert.equal(outcome, "missing_instrumentation");
     assert.equal(reason, "Turn 2 has no count of output tokens: gen_ai.usage.output_tokens is missing.");

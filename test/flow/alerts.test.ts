@@ -25,7 +25,7 @@ after(async () => {
   await mailServer?.close();
 });
 
-test("a test that fails three times is told by email and webhook, and the email's link turns emails off", async () => {
+test("a test that fails three times is reported by email and webhook, and the email's link turns emails off", async () => {
   const { client, agent, owner, db } = service;
   const { id: testId } = await makeTest(owner, agent.id, {
     assertions: [{ type: "response_regex", pattern: "^fine$" }],

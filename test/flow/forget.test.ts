@@ -214,7 +214,7 @@ suite("an agent whose content is forgotten", () => {
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
   });
 
-  test("waits for an open evaluation, then counts from its end; traces from before the setting stay", async () => {
+  test("waits for an open evaluation, then counts from its end; traces stored before the setting stay", async () => {
     const kept = await makeAgent(service.owner);
     const old = await receive(kept.id, "canary-old");
     const agent = await forgetful();

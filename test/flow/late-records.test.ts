@@ -1,4 +1,4 @@
-// Log records after the evaluation of their trace: what it lacks is what its content lacks; and records that it has no room for.
+// Log records that arrive after the evaluation of their trace: what counts as missing then, and records that it has no room for.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -204,7 +204,7 @@ suite("log records", () => {
     await postLogs("judged", replyRecord(ids, "In Lyon."));
     const trace = await runsOf(id, ["completed", "completed"]);
     assert.deepEqual([trace.runs[0]!.verdict, trace.runs[0]!.revision], ["passed", 2]);
-    // Another reply, the same again, and another system prompt bring nothing that the trace lacks.
+    // Another reply, the same again, and another system prompt bring nothing new to the trace.
     await postLogs("judged", replyRecord(ids, "In Lyon."), replyRecord(ids, "In Lyon, I said.", "2001"));
     assert.equal((await only(agent))!.revision, 3);
     await runsOf(id, ["completed", "completed"]);

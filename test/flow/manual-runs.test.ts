@@ -1,4 +1,4 @@
-// A test case runs on an agent that is instrumented with the OpenTelemetry SDK: its trace arrives by itself.
+// A test case runs on an agent that is instrumented with the OpenTelemetry SDK: its trace arrives without further calls.
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders } from "node:http";
 import { after, before, test } from "node:test";

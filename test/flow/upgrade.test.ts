@@ -125,7 +125,7 @@ for (const file of readdirSync(fixtures).filter(name => name.endsWith(".sql.gz")
   });
 }
 
-/** What waits for something in them goes by itself. */
+/** Tables whose rows expire or are used up. */
 const passing = new Set([
   ...["sessions", "verifications", "waiting_records"],
   ...["test_state_changes", "alert_schedules", "alert_deliveries"],

@@ -359,7 +359,7 @@ test("while the database is down every endpoint is 503 UNAVAILABLE with Retry-Af
   }
 });
 
-test("a server that is closing is not ready, to whoever asks on a connection that is still open", async () => {
+test("a server that is closing is not ready, also on a connection that is still open", async () => {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const closing = await startTestApp({

@@ -42,7 +42,7 @@ const sizes = [60_000, 300_000];
 /** A trace, and what every other route refuses. */
 const bodyOf = (value: string) => `{"spans":[{"span_id":"a","name":"n","attributes":{"a":${value}}}]}`;
 
-test("no route does more work on a body than takes a few milliseconds, whoever sends it", async () => {
+test("no route does more work on a body than takes a few milliseconds, for any sender", async () => {
   const callers: Record<string, Headers> = {
     nobody: {},
     unverified: { cookie: unverified.client.cookie },

@@ -1,4 +1,4 @@
-// Which OTLP requests in JSON are stored as they arrived: those that are written as JSON.stringify would write them.
+// Which OTLP requests in JSON are stored as they arrived: those written as JSON.stringify would write them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceAsReceived, isAsReceived } from "../../fuzz/as-received.ts";

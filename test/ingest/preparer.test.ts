@@ -94,7 +94,7 @@ for (const [where, inlineBytesMax] of [
   ["the main thread", 1_000_000],
   ["threads", 0],
 ] as const) {
-  test(`on ${where}, accounts and their keys take turns, whoever was first and has more`, async () => {
+  test(`on ${where}, accounts and their keys take turns, whichever was first and has more`, async () => {
     const preparer = threaded({ inlineBytesMax });
     const done: string[] = [];
     const prepare = async (owners: [string, string]) => {

@@ -209,7 +209,7 @@ suite("a call", () => {
     assert.deepEqual([calls, inputTokens], [1, usage.prompt_tokens]);
   });
 
-  test("goes with its trace, and so do the answers that quote it: whoever asks the same pays anew", async () => {
+  test("goes with its trace, and so do the answers that quote it: the same question costs again", async () => {
     const sender = await makeSender(db);
     const [first, second] = [await run(sender), await run(sender)];
     await ask(first, "Quoted.");
@@ -419,7 +419,7 @@ suite("an agent's sample", () => {
 });
 
 suite("an answer", () => {
-  test("is asked for anew after 30 days, and is gone by then", async () => {
+  test("is asked for again after 30 days, and is gone by then", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
     await ask(context, "Old.");

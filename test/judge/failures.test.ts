@@ -500,7 +500,7 @@ suite("who judges", () => {
     await judges.close();
   });
 
-  test("is asked soon by whoever waits for one that was edited or taken away while it was asked", async () => {
+  test("is asked soon by those who wait for one that was edited or removed while it was asked", async () => {
     for (const edit of ["edited", "removed"]) {
       const projectId = await makeProject(db);
       const agentId = await makeAgentRow(db, { projectId });

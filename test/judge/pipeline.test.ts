@@ -102,7 +102,7 @@ suite("routing", () => {
     await elsewhere.close();
   });
 
-  test("is asked anew of another model, and of the same one at another address", async () => {
+  test("is asked again of another model, and of the same one at another address", async () => {
     const { agentId } = await makeJudgedAgent(db);
     const question = { userInput, scenarios: scenarios(1) };
     const others = [{ model: "another" }, { url: `${connection.url}/chat/completions` }];

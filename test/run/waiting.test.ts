@@ -233,7 +233,7 @@ suite("a judge that takes its time", () => {
     ]);
   });
 
-  test("and answers within 50 ms, or is not asked at all, has nothing told of before", async () => {
+  test("and answers within 50 ms, or is not asked at all, has no partial verdict", async () => {
     const [asking, plain] = [await makeAsking("Is polite."), await makeSender(db)];
     const { clock, asked } = stoppedClock();
     const quick = judging(await fresh(asking), scripted({}), clock);
@@ -378,7 +378,7 @@ suite("a run that goes on", () => {
     assert.deepEqual(later.verdict.conventions, ["*"]);
   });
 
-  test("has nothing told of before: what is known was kept when it was put away", async () => {
+  test("has no partial verdict either: what is known was kept when it was put away", async () => {
     const sender = await makeAsking("one");
     const run = await fresh(sender);
     const first = await waited(run, scripted({ ask: () => laterBy(2_000) }));

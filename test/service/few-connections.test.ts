@@ -30,7 +30,7 @@ test("a service with too few connections for it says so at the start", async () 
   assert.deepEqual(await warningsOf({ config: { databaseConnections: 40, evaluators: 2 } }), [words(41, 40)]);
 });
 
-test("what the database allows its users counts, less those that are left to others", async () => {
+test("what the database allows its users counts, less those left to others", async () => {
   const db = openFresh(database.url, 1);
   const name = new URL(database.url).pathname.slice(1);
   const limit = (connections: number) =>

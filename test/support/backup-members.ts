@@ -1,4 +1,4 @@
-// The members of a backup, to be read and written anew with their sums, as somebody would who means harm.
+// The members of a backup, read and written again with their sums, as an attacker would.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";

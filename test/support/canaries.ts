@@ -83,7 +83,7 @@ export const staying = {
 const inJson = (value: unknown, levels: number): string =>
   levels === 1 ? JSON.stringify(value) : JSON.stringify({ inner: inJson(value, levels - 1) });
 
-/** One letter escaped, as no encoder does it by itself. */
+/** One letter escaped, as encoders do it only on request. */
 const escaped = (text: string) =>
   JSON.stringify({ text }).replaceAll("@", "\\u0040").replaceAll("c", "\\u0063");
 

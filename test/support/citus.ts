@@ -139,7 +139,7 @@ const objectInUse = "55006";
 
 const dropsMax = 20;
 
-/** Again where a session outlasts the 5 s that PostgreSQL waits for it, as one that Citus begins anew when it is ended. */
+/** Retried while sessions outlast the 5 s that PostgreSQL waits for them, such as one that Citus reopens when it is ended. */
 async function dropAt(admin: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

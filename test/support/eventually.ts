@@ -5,7 +5,7 @@ const patienceMs = 40_000;
 
 /**
  * Resolves to what `check` returns once it no longer throws; rejects with its last error when that takes too long.
- * Only for what happens by itself and announces itself nowhere, such as a write behind the answer of a request.
+ * Only for what happens in the background without an event, such as a write behind the answer of a request.
  */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const since = performance.now();

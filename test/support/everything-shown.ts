@@ -18,7 +18,7 @@ const readApart = new Set([
   "/api/openapi.json",
 ]);
 
-/** Deleted by whoever has the id, and read by nobody. */
+/** Deleted by id, and read by nobody. */
 const withoutRows = new Set(["keys"]);
 
 /** By what was read. */

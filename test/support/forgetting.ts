@@ -73,7 +73,7 @@ export function forgettingOf(service: TestService) {
     (await service.db.pool.query("select content from traces where id = $1", [traceId])).rows[0].content;
   return {
     read,
-    /** What the trace lacks, as its row says. */
+    /** The column `content` of the trace. */
     stored,
 
     /** An agent that forgets after an hour. */

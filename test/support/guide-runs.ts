@@ -40,7 +40,7 @@ export async function assertReadWeather(
     );
     const { input, output: given, total } = tokens;
     const none = { input: null, output: null, total: null };
-    assert.deepEqual({ input, output: given, total }, guide.lacks === "tokens" ? none : weather.tokens);
+    assert.deepEqual({ input, output: given, total }, guide.missing === "tokens" ? none : weather.tokens);
     assert.match(model!, /^gpt-/);
     const isNamed = (value: string) => guide.example!.includes(value);
     const ids = ["conversation-1", "user-1"].map(value => (isNamed(value) ? value : null));

@@ -36,7 +36,7 @@ export const passingFaults: JudgeFault[] = [
     reason: /answered with status 429/,
   },
   {
-    name: "429 for want of quota",
+    name: "429 without quota left",
     reply: always(
       json(429, { error: { message: "No.", type: "x", code: "insufficient_quota" } }, { "retry-after": "1" }),
     ),

@@ -12,7 +12,7 @@ import { startServer } from "./postgres-server.ts";
 let own: ReturnType<typeof startServer> | undefined;
 let template: Promise<string> | undefined;
 
-// A file that runs by itself has no test run around it, so it starts its own server.
+// A file that runs alone has no test run around it, so it starts its own server.
 let stopped = false;
 after(async () => {
   await (await own)?.stop();

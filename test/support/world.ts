@@ -15,7 +15,7 @@ export type World = TestService & {
 };
 
 /**
- * For the top of a file: the service runs from before its first test until after the last, so the world is filled once a
+ * For the top of a file: the service starts before its first test and stops after the last, so the world is filled once a
  * test, or a later `before`, begins.
  */
 export function world(config: Partial<Config> = {}): World {

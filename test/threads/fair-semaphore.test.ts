@@ -1,4 +1,4 @@
-// No account and no key can hold every permit, and whoever holds none gets the next one.
+// No account and no key can hold every permit, and those who hold none get the next one.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { FairSemaphore, type Release } from "../../src/threads/fair-semaphore.ts";

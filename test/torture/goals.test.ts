@@ -30,7 +30,7 @@ test("a goal that is not reached is told with what is", () => {
   ]);
 });
 
-test("a fault is chosen as often as its goal still lacks it", () => {
+test("a fault is chosen as often as its goal still needs it", () => {
   const [kill, failOver, cut] = shares(["kill", "fail-over", "cut"], goals, ledgerWith(0, 0), deeds);
   assert.deepEqual([kill, failOver], [3, 1]);
   assert.ok(cut! > 0 && cut! < failOver!, `${cut}`);

@@ -24,7 +24,7 @@ test("a check is the sentence of its results, also where defaults are left out",
   }
 });
 
-test("a check that lacks something, or has a value of the wrong type, is no sentence", () => {
+test("an incomplete check, or one with a value of the wrong type, is no sentence", () => {
   for (const [type, fields] of [
     ["tool_call", {}],
     ["tool_call", { expected_name: "" }],

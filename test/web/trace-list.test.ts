@@ -107,7 +107,7 @@ test("a thousand events of a moment are followed by one request", async context 
   }
   await settle(context.mock.timers);
   assert.deepEqual(asked, [{ limit: "100" }]);
-  assert.equal(list.shown().rows.length, 100, "what lies between is read anew when somebody scrolls there");
+  assert.equal(list.shown().rows.length, 100, "what lies between is read again when somebody scrolls there");
   await readAll(list);
   assert.equal(list.shown().rows.length, 1_300);
 });

@@ -353,7 +353,7 @@ suite("a request", () => {
     refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(otlpRequest([...spans, null]), limits));
   });
 
-  test("of more traces than allowed is 413, counting those that are refused", () => {
+  test("of more traces than allowed is 413, counting refused ones", () => {
     const limits = { ...decodeLimits, tracesMax: 3 };
     const spans = [traceId, otherTraceId, "bad"].map(traceId => otlpSpan({ traceId }));
     assert.equal(otlpGroups(otlpRequest([...spans, ...spans]), limits).length, 3);

@@ -55,8 +55,8 @@ export function ConventionsSection({ agent }: { agent: Agent }) {
 function Progress({ left, of }: { left: number; of: number }) {
   return (
     <Notice tone="info" role="status">
-      Reading the latest traces again: {numberText(of - left)} of {numberText(of)} done. Lists show the values
-      from before until then.
+      Reading the latest traces again: {numberText(of - left)} of {numberText(of)} done. Until then, lists
+      show earlier values.
     </Notice>
   );
 }

@@ -209,7 +209,10 @@ test("failures come first, and n and p move between failed checks", async () => 
   const place = await newPlace();
   const { page, owner, agent } = place;
   await makeTest(owner, agent.id, { name: "Passes", assertions: holding });
-  await makeTest(owner, agent.id, { name: "Lacks", assertions: [{ type: "token_limit", max_reasoning: 1 }] });
+  await makeTest(owner, agent.id, {
+    name: "Misses",
+    assertions: [{ type: "token_limit", max_reasoning: 1 }],
+  });
   const { id: failsId } = await makeTest(owner, agent.id, {
     name: "Fails",
     assertions: [
@@ -223,7 +226,9 @@ test("failures come first, and n and p move between failed checks", async () => 
   await makeTest(owner, agent.id, { name: "Many turns", turns: [{ input: "a" }, { input: "b" }] });
   const { region } = await judged(place);
   const names = region.getByRole("list", { name: "Tests that ran" }).getByRole("heading", { level: 3 });
-  await eventually(async () => assert.deepEqual(await names.allTextContents(), ["Fails", "Lacks", "Passes"]));
+  await eventually(async () =>
+    assert.deepEqual(await names.allTextContents(), ["Fails", "Misses", "Passes"]),
+  );
   await shows(region, "1 of 2 tests passed, 1 missing instrumentation");
   const others = region.getByRole("region", { name: "did not run" });
   await shows(

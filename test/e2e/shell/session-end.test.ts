@@ -98,7 +98,7 @@ test("a form in a dialog keeps its text while the user dismisses the question, a
   await page.getByLabel("The key").waitFor();
 });
 
-test("whoever signs out with unsaved changes can stay, and save them after signing in again", async () => {
+test("a user who signs out with unsaved changes can stay, and save them after signing in again", async () => {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Robot" });
   const path = `/projects/${owner.projectId}/agents/${agent.id}/tests/new?template=answers`;

@@ -38,7 +38,7 @@ test("alerts are on at first, and each account turns its own off and on", async 
   }
 });
 
-test("the link turns off its own account's alerts, whoever posts whatever from wherever, again and again", async () => {
+test("the link turns off its own account's alerts, for any sender, body and origin, again and again", async () => {
   const token = await alertToken(service.db, owner.accountId);
   const requests: [body: string | undefined, headers: Record<string, string>][] = [
     ["List-Unsubscribe=One-Click", oneClick],

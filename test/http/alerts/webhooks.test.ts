@@ -117,7 +117,7 @@ test("deleting the webhook deletes its secret and deliveries; a new one starts o
   assert.notEqual(again.body.secret, body.secret);
 });
 
-test("a failing test says so, with the first trace of the row, in the list and by itself", async () => {
+test("a failing test says so, with the first trace of the row, in the list and alone", async () => {
   const { id: agentId } = await makeAgent(owner);
   const { id: testId } = await makeTest(owner, agentId);
   const state = async () => (await owner.client.read(`/api/tests/${testId}/state`)).failing;

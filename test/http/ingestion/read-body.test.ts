@@ -214,7 +214,7 @@ async function openReading(minRate: MinRate) {
   const port = (server.address() as AddressInfo).port;
   const upload = (headers: OutgoingHttpHeaders) => {
     const outgoing = request({ host: "127.0.0.1", port, method: "POST", agent: false, headers });
-    outgoing.on("error", () => {}); // those that are refused, or go away
+    outgoing.on("error", () => {}); // requests that are refused, or go away
     outgoing.flushHeaders();
     const answer = once(outgoing, "response").then(async ([response]: IncomingMessage[]) => [
       response!.statusCode,

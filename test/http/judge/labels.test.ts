@@ -84,7 +84,7 @@ test("only what the judge decided can be labeled, by an answer of its kind", asy
 const agreementOf = (project: JudgedProject, query = "" as `?${string}` | "") =>
   service.client.read(`/api/projects/${project.projectId}/agreement${query}`);
 
-/** Traces that the judge is asked about anew, each with a label. */
+/** New traces, each with a question to the judge and a label. */
 async function labeled(
   project: JudgedProject,
   testId: string,

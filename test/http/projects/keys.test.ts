@@ -115,7 +115,7 @@ test("a key that never expires has no date", async () => {
   assert.equal((await owner.client.read(`/api/keys/${id}`)).expiresAt, null);
 });
 
-test("a granular key lists its agents, without those that are deleted", async () => {
+test("a granular key lists its agents, without deleted ones", async () => {
   const owner = await service.signUp();
   const [first, second] = [await makeAgent(owner), await makeAgent(owner)];
   const agentIds = [first.id, second.id];

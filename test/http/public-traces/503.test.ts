@@ -129,7 +129,7 @@ test("while the clock of the process is off nothing is stored, and it is not rea
   assert.equal((await fetch(`${service.url}/readyz`)).status, 200);
 });
 
-test("a stock exporter retries by itself during an outage and succeeds", async () => {
+test("a stock exporter retries during an outage and succeeds", async () => {
   const exporter = openExporter("protobuf", service);
   const spans = recordSpans(serviceName, { name: "root" });
   // With look-ups of a moment ago, a cluster stores without its coordinator.

@@ -1,4 +1,4 @@
-// How well the judge agrees with labels: undecided checks and ties are counted apart, and each kind of error by itself.
+// How well the judge agrees with labels: undecided checks and ties are counted apart, and each kind of error separately.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

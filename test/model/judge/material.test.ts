@@ -65,7 +65,7 @@ suite("a conversation", () => {
     assert.deepEqual(material.leftOut, { tool_result: { items: 0, characters: 18_100 } });
   });
 
-  test("has its instructions shortened, whoever's they are, so that they leave room", () => {
+  test("has its system instructions shortened, so that they leave room", () => {
     const material = fit([item("system", 30_000), item("system", 500), item("user", 100)]);
     assert.deepEqual(lengths(material), [
       ["system", systemInstructions],

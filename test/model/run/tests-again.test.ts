@@ -53,7 +53,7 @@ test("results are evaluated again by their test as it was then", () => {
   assert.equal(tests[0]!.agentId, agentId);
 });
 
-test("tests left out for want of an input or a judge count as used; others that did not run do not", () => {
+test("tests left out because there was no input or no judge count as used; others that did not run do not", () => {
   const whys = [
     "no_user_input",
     "routing_unavailable",

@@ -178,7 +178,7 @@ for (const [what, fields, paths] of [
     ["assertions[0].min", "assertions[1].min"],
   ],
   [
-    "what a disabled test lacks",
+    "what is missing in a disabled test",
     { status: "disabled", assertions: [], turns: [], scenario: "" },
     ["assertions", "turns", "scenario"],
   ],
@@ -230,7 +230,7 @@ test("a warning says what to write instead", () => {
   ]);
 });
 
-test("the formats that are not warned of are those that are checked", () => {
+test("a format is checked, or warned of", () => {
   // Of no draft, and not checked.
   const { url: _, ...checked } = format;
   assert.deepEqual(formats, new Set(Object.keys(checked)));

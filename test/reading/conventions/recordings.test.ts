@@ -105,7 +105,7 @@ test("79-litellm-otel-basic: LiteLLM is named, and not OpenLLMetry, whose attrib
   assert.equal(answered, null);
 });
 
-test("attributes that LiteLLM does not write by itself name their convention also on its spans", () => {
+test("attributes that LiteLLM itself does not write name their convention also on its spans", () => {
   const [trace] = recordedTraces("79-litellm-otel-httperror");
   const spans = trace!.spans.map(span => ({
     ...span,

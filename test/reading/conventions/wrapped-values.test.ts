@@ -110,7 +110,7 @@ test("a tool's result that is a list of objects is its result, and not parts of 
   );
 });
 
-test("Python's escapes, tuples and numbers that JSON lacks are read", () => {
+test("Python's escapes, tuples and numbers that JSON does not have are read", () => {
   for (const [input, args] of [
     [String.raw`{'q': 'a\xa0b', 'n': 1}`, { q: "a\u00a0b", n: 1 }],
     [

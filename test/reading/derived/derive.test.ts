@@ -445,7 +445,7 @@ suite("attributes of other conventions", () => {
     for (const [, attributes] of cases)
       assert.equal(from(root(complete), child("a", attributes)).otherConvention, null);
   });
-  test("are reported only for what the trace lacks", () => {
+  test("are reported only for what is missing in the trace", () => {
     const { "gen_ai.usage.input_tokens": _, ...noUsage } = complete;
     const derived = from(root(noUsage), child("a", cases[0]![1]));
     assert.deepEqual(derived.otherConvention?.found, ["llm.token_count.*"]);

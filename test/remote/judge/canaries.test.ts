@@ -57,7 +57,7 @@ for (const [name, canaries] of [
       );
     });
 
-    test("of words that the text lacks ask for none that begins like one in anything that is shown", () => {
+    test("of words that are not in the text ask for none that begins like one in anything that is shown", () => {
       const others = drawn.flatMap(pair => pair.map(({ text: question }) => wordOf(question))).join(" ");
       for (let at = 0; at < 100; at++) {
         for (const { text: question } of canaries(text, [others.toUpperCase()], drawFrom(`seed ${at}`))) {

@@ -254,7 +254,7 @@ suite("a judge that refuses us", () => {
       "anthropic",
     ],
   ] as const) {
-    test(`for want of money is asked again, but seldom: ${what}`, async () => {
+    test(`without money left is asked again, but seldom: ${what}`, async () => {
       const { client, clock, pass } = open(() => reply, { provider });
       const answer = failed(await client.judge(question));
       assert.deepEqual(

@@ -74,7 +74,7 @@ test("an address on a network of the service's own is not called for a user, but
   }
 });
 
-test("an answer beyond the bound is no answer, whoever typed the address", async () => {
+test("an answer beyond the bound is no answer, for an operator's judge and a user's", async () => {
   judge.script = () => completion("x".repeat(2_000_000));
   for (const typed of [true, false]) {
     const { tried } = await probe(judge.connection(), { typed });

@@ -8,7 +8,7 @@ import { probeJudge } from "../../../src/remote/judge/probe.ts";
 
 type Behaviour = "ok" | "refuses" | "unusable" | "later" | "refused" | "misjudges";
 
-/** A server that behaves like this in each mode; a client goes on by itself where a mode is refused. */
+/** A server that behaves like this in each mode; a client tries the next mode where one is refused. */
 function serverOf(behaviours: Record<JudgeMode, Behaviour>) {
   const asked: string[] = [];
   const call = async <T>({ kind }: { kind: string }, from: JudgeMode): Promise<JudgeReply<T>> => {

@@ -115,7 +115,7 @@ test("recording the last use does not wait for a key that another transaction ha
     await client.query("select from keys where id = $1 for update", [held.id]);
     await touchKeys(db, [held.id, free.id]);
     assert.equal((await findKey(db, held.id))?.lastUsedAt, null);
-    // On a cluster, whoever locks a key locks them all.
+    // On a cluster, a lock of one key locks them all.
     assert.equal((await findKey(db, free.id))?.lastUsedAt === null, db.places !== undefined);
   } finally {
     await client.rollback();

@@ -41,7 +41,7 @@ export async function addResults(db: Database, given: Given[]): Promise<void> {
   await transaction(place, client => addTestResults(client, runs));
 }
 
-/** One letter per trace, a second apart, each stored by itself. */
+/** One letter per trace, a second apart, each stored separately. */
 export async function addInTurn(
   db: Database,
   test: { agentId: string; testId: string },

@@ -160,7 +160,7 @@ suite("behind the backlog of another account", () => {
     assert.ok(next.includes(late!));
   });
 
-  test("runs claimed one at a time are of accounts in turns, whoever waits for longer", {
+  test("runs claimed one at a time are of accounts in turns, whichever waits for longer", {
     skip: onCitus,
   }, async () => {
     const turns = new ClaimTurns();

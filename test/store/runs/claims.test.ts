@@ -81,7 +81,7 @@ const verdict: Verdict = {
   tests: [{ testId: randomUUID(), name: "Answers", applied: true, why: "always_run" }],
 };
 
-/** Whoever holds this run is dead from now on. */
+/** From now on, the worker of each of these runs counts as dead. */
 async function expire(...runIds: string[]): Promise<void> {
   await db.pool.query(
     "update queue set lease_until = now() - interval '1 second' where id = any ($1::uuid[])",
@@ -94,7 +94,7 @@ async function dueRuns(count: number): Promise<string[]> {
   return stored.map(({ runId }) => runId);
 }
 
-/** 20,000 runs of this state; those that are running are another worker's. */
+/** 20,000 runs of this state; running ones are another worker's. */
 async function addRuns(database: Database, state: string): Promise<void> {
   const { runId } = await storeDueRun(database, await makeSender(database));
   const [into, more] =
@@ -143,7 +143,7 @@ suite("claiming", () => {
     assert.deepEqual(new Set(claimed.flat()), new Set(runIds));
   });
 
-  test("takes due runs first, and leaves those that are not due", async () => {
+  test("takes due runs first, and leaves others", async () => {
     const [late, early, future] = (await dueRuns(3)) as [string, string, string];
     await db.pool.query(
       `update queue set due_at = now() + case when id = $1 then interval '-1 s' when id = $2 then interval '-2 s'

@@ -166,7 +166,7 @@ test("changes, merges and new traces at the same time neither deadlock nor leave
   assert.ok(rows.every(({ derived, revision }) => derived === revision));
 });
 
-test("a change marks a portion of many traces, newest first; the rest is one job, which the next change begins anew", async () => {
+test("a change marks a portion of many traces, newest first; the rest is one job, which the next change restarts", async () => {
   const { agentId } = await makeSender(db);
   const of = 2 * portionMax + 50;
   await storeOldTraces(agentId, of);

@@ -319,7 +319,7 @@ test("a retention time that becomes longer keeps a range, and what deletions lef
   }
 });
 
-test("whoever reads batches holds up a drop, but no request", async () => {
+test("a reader of batches holds up a drop, but no request", async () => {
   const made = await makeDatabase([20, -5]);
   const { db, keep, names } = made;
   const sender = await makeSender(db);

@@ -1,4 +1,4 @@
-// The batching writer: every acknowledged write is committed and reported correctly, whoever else is writing.
+// The batching writer: every acknowledged write is committed and reported correctly, with other writers at work.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
@@ -185,9 +185,9 @@ suite("concurrent writes", () => {
     await waiting(await placeOf(db, sender.agentId), "for update of t");
     await deleting.query("select delete_traces(array[$1::uuid])", [traceId]);
     await deleting.commit();
-    const { state, traceId: anew } = await stored;
+    const { state, traceId: second } = await stored;
     assert.equal(state, "created");
-    assert.deepEqual(await spanIdsOf(anew), [otlpId("b")]);
+    assert.deepEqual(await spanIdsOf(second), [otlpId("b")]);
   });
 });
 

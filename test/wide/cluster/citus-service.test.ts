@@ -42,7 +42,7 @@ suite("the service on a Citus cluster", { skip }, () => {
   let made: Bootstrapped;
   let nodes: [ServiceProcess, ServiceProcess];
   let owner: Owner;
-  /** A trace from before the database was distributed. */
+  /** A trace that was stored before the database was distributed. */
   let early: string;
   /** Leads to the first worker. */
   let line: Line;

@@ -1,5 +1,5 @@
 // Tests failover with a real primary and its streaming standby: the primary dies or hangs under load, the standby is
-// promoted, and the service continues by itself without losing anything that it acknowledged.
+// promoted, and the service continues without a restart or losing anything that it acknowledged.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import pg from "pg";
@@ -43,7 +43,7 @@ suite("failover to a standby", { skip }, () => {
     return { pair, made, service, live };
   }
 
-  test("loses no acknowledged trace when the primary is killed under load, and recovers by itself", async () => {
+  test("loses no acknowledged trace when the primary is killed under load, and recovers without a restart", async () => {
     const { pair, made, service, live } = await started();
     const load = startLoad({ url: service.url, ...made });
     await acknowledges(load, 100);

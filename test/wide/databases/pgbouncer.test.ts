@@ -230,7 +230,7 @@ suite("behind PgBouncer", { skip }, () => {
     await statements.stop();
   });
 
-  test("refuses sessions without its settings, also those that are older than the settings, until the pooler reconnects", async () => {
+  test("refuses sessions without its settings, also those older than the settings, until the pooler reconnects", async () => {
     const plain = await startPgBouncer(database.url, sample => withSettings(sample, false));
     const url = plain.through(database.url);
     try {

@@ -1,5 +1,5 @@
 // An upgrade of the files under a running service: no process of another version serves beside the others, and once none is
-// left the service ends as after a crash, so that whoever supervises it starts the new version.
+// left the service ends as after a crash, so that its supervisor starts the new version.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

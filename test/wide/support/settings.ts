@@ -24,7 +24,7 @@ export function npmSettings(): Promise<NpmSettings> {
 }
 
 async function readNpmSettings(): Promise<NpmSettings> {
-  // Outside the checkout, whose own .npmrc the machine reads by itself.
+  // Outside the checkout, whose own .npmrc the machine reads anyway.
   const { stdout } = await requireCommand("npm", ["config", "ls", "--json"], { cwd: tmpdir() });
   const config = JSON.parse(stdout) as Record<string, unknown>;
   const certificates = [config["cafile"], process.env["NODE_EXTRA_CA_CERTS"]]

@@ -1,4 +1,4 @@
-// A check of the editor as one sentence, that of its results; undefined while it lacks something.
+// A check of the editor as one sentence, that of its results; undefined while it is incomplete.
 import type { Assertion, AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { type Phrase, ruleOf } from "../trace/evaluation/rule-text.ts";
 import type { Doc } from "./document.ts";

@@ -90,6 +90,6 @@ if (ONE_REQUEST_FROM) {
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   record(provider);
-  // Between shutdowns, the processor passes its errors there by itself.
+  // Between shutdowns, the processor itself passes its errors there.
   await provider.shutdown().catch(globalErrorHandler);
 }

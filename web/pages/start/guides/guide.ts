@@ -24,7 +24,7 @@ export type Guide = {
   /** What else to know, such as how message content is switched on. */
   note?: string;
   /** What its instrumentation does not write. */
-  lacks?: "tokens";
+  missing?: "tokens";
   /** Why no test runs it; absent: a test does. */
   notRun?: string;
 };

@@ -167,7 +167,7 @@ agent = dspy.ReAct("question -> answer", tools=[get_weather])
 ${session}
     print(agent(question="${question}").answer)`,
     convention: "openinference",
-    lacks: "tokens",
+    missing: "tokens",
     note: "The instrumentation of DSPy writes no tokens.",
   },
   {

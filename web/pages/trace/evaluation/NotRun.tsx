@@ -1,4 +1,4 @@
-// The tests that did not run on the trace and why, and those that are still to run.
+// The tests that did not run on the trace and why, and those still to run.
 
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
