@@ -129,7 +129,7 @@ export class RunWorker {
     return { runsMax, fullAgents: [...ofAgents, ...ofAccounts] };
   }
 
-  /** Places for further runs: those that are only to be stored hold none. */
+  /** Places for further runs: runs that are only to be stored hold none. */
   #free(): number {
     return inHandMax - (this.#inHand.size - this.#evaluated.size);
   }

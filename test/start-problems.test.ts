@@ -84,7 +84,7 @@ test("a user without privileges is told so in one line, by the service and by bo
   [url.username, url.password] = ["guest", "guest"];
   const env = { DATABASE_URL: url.href, SVC_DATABASE_POOLER: "none", SVC_DATA_DIR: dataDir };
   const problem =
-    "the database user lacks a privilege (permission denied for schema public). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …";
+    "the database user has too few privileges (permission denied for schema public). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …";
   const bootstrap = await runBootstrap(neededOptions, env);
   assert.equal(bootstrap.stderr, `bootstrap: ${problem}\n`);
   assert.equal(bootstrap.code, 1);

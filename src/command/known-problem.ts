@@ -24,7 +24,7 @@ export function knownProblem(error: unknown): string | undefined {
     case "3D000":
       return `the database does not exist (${message}). Create it, or check the name in DATABASE_URL.`;
     case "42501":
-      return `the database user lacks a privilege (${message}). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …`;
+      return `the database user has too few privileges (${message}). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …`;
     case "53300":
       return `the database has no free connection (${message}). Close connections of other programs, or raise its limit: max_connections in postgresql.conf, or that of the user or database in the message.`;
     case "ECONNREFUSED":

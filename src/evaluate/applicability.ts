@@ -34,7 +34,7 @@ export function routingQuestion(
   };
 }
 
-/** `answer` is null where nothing was asked. `content`: what the trace lacks. Of the judge's labels only no_match keeps a test from running. */
+/** `answer` is null where nothing was asked. `content`: set where the trace is without content. Of the judge's labels only no_match keeps a test from running. */
 export function applicability(
   derived: Derived,
   tests: TestCase[],

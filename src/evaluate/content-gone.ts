@@ -6,7 +6,7 @@ import type { TraceView } from "./trace-view.ts";
 
 type Decided = Exclude<Finding, { kind: "open" }>;
 
-/** Null unless the assertion looks at content that the trace lacks: missing instrumentation, whatever its outcome would be. */
+/** Null unless the assertion looks at content that the trace does not have: missing instrumentation, whatever its outcome would be. */
 export function contentGone(assertion: Assertion, view: TraceView): Decided | null {
   if (view.content === undefined || !needsContent(assertion) || isInMemory(assertion, view)) return null;
   return {

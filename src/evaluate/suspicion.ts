@@ -1,8 +1,8 @@
-// Whether a text of a conversation looks as if it were addressed to whoever judges it rather than to whoever takes part.
+// Whether a text of a conversation looks as if it were addressed to its judge rather than to a party of the conversation.
 import { stripInvisible } from "../model/strip-invisible.ts";
 
 /**
- * Why it does, in one sentence; undefined where it does not. A hint and no more: it misses what is worded anew, and
+ * Why it does, in one sentence; undefined where it does not. A hint and no more: it misses new wordings, and
  * now and then takes an honest text for such a one.
  */
 export function suspicionOf(text: string): string | undefined {
@@ -49,7 +49,7 @@ const signs: { reason: string; patterns: RegExp[] }[] = [
     ],
   },
   {
-    reason: "It speaks to whoever evaluates the conversation.",
+    reason: "It speaks to the judge of the conversation.",
     patterns: [
       /\b(?:dear|attention|hello|hey|hi|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|reminder (?:to|for))[ ,:]+(?:the |all |any |our |you,? )?(?:ai |llm |automated |automatic )?(?:evaluators?|graders?|assessors?|(?:ai|llm|automated) (?:judges?|reviewers?|models?|systems?))\b/,
       /\b(?:as|to|for) (?:an? |the |our |any )?(?:ai|llm|automated|automatic) (?:judge|evaluator|grader|reviewer|assessor)\b/,

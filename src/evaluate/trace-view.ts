@@ -44,7 +44,7 @@ export class TraceView {
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
   readonly isObserved: boolean;
   readonly received: MergedTrace["received"];
-  /** Set where the trace, or one of its turns, lacks its content. */
+  /** Set where the trace, or one of its turns, is without content. */
   readonly content: MergedTrace["content"];
   /** The privacy rules that redacted something in it. */
   readonly redacted: string[];

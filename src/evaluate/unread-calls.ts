@@ -141,7 +141,7 @@ function isEmpty(args: unknown): boolean {
   return args === null || args === "" || (isRecord(args) && Object.keys(args).length === 0);
 }
 
-/** Without those that are tool calls of the trace: by their ID, else their arguments, else, unless both differ, the name alone. */
+/** Without tool calls of the trace: by their ID, else their arguments, else, unless both differ, the name alone. */
 function withoutRead(told: Told[], view: TraceView, tool: string): Told[] {
   const idOf = idsOfCalls(view);
   const ids = new Set(idOf.values());

@@ -226,7 +226,7 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
 
   const options = { config: { access: "open" }, schema: { hide: true } } as const;
   app.get("/healthz", options, async (_request, reply) => {
-    // Only a restart helps, and whoever asks on a connection of before would not notice.
+    // Only a restart helps, and on an older connection nobody would notice.
     if (machine?.health?.().isLed === false) return reply.code(503).header("retry-after", 1).send(unled);
     return { status: "ok" };
   });

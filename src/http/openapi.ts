@@ -61,7 +61,7 @@ function securityOf({ config }: RouteOptions): Record<string, string[]>[] | unde
 
 /**
  * Leaves out schemas that nothing refers to: the library describes each twice, as a request and as a response. Removes
- * the ending "Input" of those that are only used in requests.
+ * the ending "Input" of schemas that are only used in requests.
  */
 function nameSchemas<D extends object>(document: D): D {
   const { paths, components } = document as {

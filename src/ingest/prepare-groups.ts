@@ -1,4 +1,4 @@
-// Prepares the traces of an OTLP request, each by itself but for the resources that they share.
+// Prepares the traces of an OTLP request, each on its own but for the resources that they share.
 import { readByNothing } from "../model/agent/read-by.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { Attributes } from "../model/trace/trace.ts";

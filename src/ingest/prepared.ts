@@ -27,7 +27,7 @@ export type PreparedBatch = {
   readBy: ReadBy;
   /** The settings by which it was changed before; absent: it is as it arrived. */
   intake?: Intake | undefined;
-  /** What it lacks. */
+  /** Set where it is without content. */
   content?: ContentGone | undefined;
   /** Absent: nothing was redacted. */
   redactions?: RuleCounts | undefined;

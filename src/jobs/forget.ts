@@ -9,7 +9,7 @@ import type { Job } from "./job.ts";
 export type ForgetDeps = {
   db: Database;
   vault: Vault;
-  /** Drops the content of those that are still due, on a thread. */
+  /** Drops the content of the traces that are still due, on a thread. */
   forget: (due: ToForget, signal?: AbortSignal) => Promise<{ traces: ForgottenTrace[] }>;
   onForgotten: (trace: ForgottenTrace) => void;
   /** After which others claim what a process that died had claimed. */

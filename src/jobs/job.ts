@@ -108,7 +108,7 @@ export function startJob(job: Job, { db, log, onStep, leaseMs = leaseMsDefault }
       stopping.abort();
       await loop.stop();
       await job.end?.();
-      // If the database is unavailable, the lease ends by itself.
+      // If the database is unavailable, the lease expires.
       await release().catch(() => {});
     },
   };

@@ -142,7 +142,7 @@ function namesOf(left: Batch, path: TracePath, by: ReadBy, idSpans?: IdSpans): N
   return { name, tools, models, providers, conversationId, userId };
 }
 
-/** Of a trace that is too large to be opened: each of its batches by itself. Log records about its spans go. */
+/** Of a trace that is too large to be opened: each of its batches separately. Log records about its spans go. */
 async function structureInParts(
   db: Database,
   traceId: string,

@@ -46,7 +46,7 @@ const [endRune, beginText] = [-1, { context: () => 4 }];
 
 /**
  * The engine's automaton with its transitions in one table, by which a text is read several times as fast. The engine makes
- * states when they are first needed, as it would by itself, within the same memory.
+ * states when they are first needed, as it would anyway, within the same memory.
  */
 class Automaton {
   readonly #dfa: Dfa;
@@ -78,7 +78,7 @@ class Automaton {
 
   /**
    * Null if it would need more than its memory again and again. If the memory does not suffice beside the states of earlier
-   * texts, it begins anew: what is found does not depend on them.
+   * texts, it starts again: what is found does not depend on them.
    */
   occurring(text: Text): number[] | null {
     if (this.#dfa.failed) return null;

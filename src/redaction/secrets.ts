@@ -3,7 +3,7 @@ import type { Finding, Scan } from "./context.ts";
 
 type Place = { start: number; end: number };
 
-/** In braces: the two characters by which each is found, those that are rare elsewhere. */
+/** In braces: the two characters by which each is found, which are rare elsewhere. */
 export const passwords =
   "pa{ss}(?:word|wort|phrase|wd)[se]{0,2}|(?<![a-z])pa{ss}(?:code|key)?|{pw}d|{ps}wd|(?<![a-z]){pw}(?![a-z])|ke{nn}wort(?:s|es)?|con{tr}ase[ñn]a|" +
   "(?<![a-z]){cl}ave|se{nh}as?|palavra-pa{ss}e|mots? de {pa}sse|(?<![a-z]){md}p|wach{tw}oord|ha{sł}(?:o|em|a)|(?<![a-z])ha{sl}o|l[öo]seno{rd}(?:et)?|" +

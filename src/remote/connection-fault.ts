@@ -25,7 +25,7 @@ const brokenOff: Record<string, string> = {
 };
 
 const noTls = "the port does not speak TLS; its URL probably begins with http://";
-const trust = "whoever runs the service can trust it with NODE_EXTRA_CA_CERTS";
+const trust = "the operator of the service can trust it with NODE_EXTRA_CA_CERTS";
 
 const unreached: Record<string, string> = {
   ENOTFOUND: "the host name was not found",

@@ -124,7 +124,7 @@ function refusedTarget(host: string, why: string): OutboundRefused {
   const kind = `${why.startsWith("un") ? "an" : "a"} ${why} address`;
   const place = isIP(name) ? `${name} is ${kind}` : `${name} leads to ${kind}`;
   return new OutboundRefused(
-    `${place}, which this service does not call. Whoever runs the service can allow it: SVC_ALLOW_PRIVATE_TARGETS=${name}.`,
+    `${place}, which this service does not call. The operator of the service can allow it: SVC_ALLOW_PRIVATE_TARGETS=${name}.`,
   );
 }
 

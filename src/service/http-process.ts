@@ -89,7 +89,7 @@ async function serve(
 /** Finishes open requests. */
 function stop(): Promise<void> {
   stopping ??= (async () => {
-    // A start that fails ends the process by itself.
+    // A start that fails ends the process.
     await started?.catch(() => {});
     for (const close of closing.splice(0).reverse()) {
       await close().catch(error => log?.error({ err: error }, "failed to close a part of the service"));

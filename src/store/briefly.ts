@@ -1,4 +1,4 @@
-// Changes of tables in use: whoever needs a lock that cannot be had soon gives it up and asks again.
+// Changes of tables in use: a lock that cannot be had soon is given up and requested again.
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 

@@ -14,7 +14,7 @@ import { UnfitDatabaseError } from "./unfit-database.ts";
 export const schema = new URL("./schema/", import.meta.url);
 /** Replaced as a whole when it changed; the other files are applied once. */
 const functions = "functions.sql";
-/** The oldest PostgreSQL that CI tests. An older one lacks `nulls not distinct`. */
+/** The oldest PostgreSQL that CI tests. An older one has no `nulls not distinct`. */
 const oldestServer = 15;
 
 // Behind a pooler the settings of requests are the user's own, and would hold here too. The bodies of functions name tables that
@@ -133,7 +133,7 @@ function requireSame(
   }
 }
 
-/** Names of the files that a database or backup was made with: those that differ here, and those that are not here. */
+/** Names of the files that a database or backup was made with: those that differ here, and those missing here. */
 function compareFiles(
   made: Iterable<[name: string, hash: string | null]>,
   files: SchemaFile[],

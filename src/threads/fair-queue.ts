@@ -14,7 +14,7 @@ export class FairQueue<T> {
     return this.#accounts.size === 0;
   }
 
-  /** Appends to the agent's items, or with `front` puts them before those that are queued. */
+  /** Appends to the agent's items, or with `front` puts them before the queued ones. */
   add([accountId, agentId]: Owners, items: T[], front = false): void {
     if (items.length === 0) return;
     const agents = this.#accounts.get(accountId) ?? new Map<string, T[]>();

@@ -8,7 +8,7 @@ const sliceMs = 10;
 const waiting = new FairQueue<() => void>();
 let isScheduled = false;
 
-// When the computations of this round of the event loop began: what is over its slice waits, whoever used it.
+// When the computations of this round of the event loop began: what is over its slice waits, for any holder.
 let begunAt: number | undefined;
 
 function isSpent(): boolean {

@@ -92,7 +92,7 @@ export class JsonBytes {
     return true;
   }
 
-  /** The field that follows, of those that are known. */
+  /** The field that follows, of the known ones. */
   field(message: Message): Field {
     const bytes = this.bytes;
     if (bytes[this.at++] !== quote) throw unusual;

@@ -36,7 +36,7 @@ type Described = Pick<Field, "tag" | "kind"> & Partial<Field>;
 
 export class Message<Name extends string = string> {
   readonly of: Readonly<Record<Name, Field>>;
-  /** Those that are stored under a key, in the order in which faults of JSON are reported. */
+  /** Fields that are stored under a key, in the order in which faults of JSON are reported. */
   readonly stored: readonly Field[];
   readonly byTag: (Field | undefined)[] = [];
   /** The field with the spans or log records, or with what holds them: none of it is stored here. */

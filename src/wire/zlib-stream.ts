@@ -1,4 +1,4 @@
-// What Node's own zlib streams call: not documented, so whoever uses it tries it first.
+// What Node's own zlib streams call: not documented, so it is tried before it is used.
 
 type WriteSync = (
   flush: number,

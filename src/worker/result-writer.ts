@@ -125,7 +125,7 @@ export class ResultWriter {
     wake();
   }
 
-  /** Stores all, or each by itself, so that none fails because of another. Returns those that are stored or given up. */
+  /** Stores all, or each separately, so that none fails because of another. Returns the stored and the given up ones. */
   async #storeEach<R extends { run: ClaimedRun }>(
     runs: R[],
     queue: R[],

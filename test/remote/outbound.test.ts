@@ -132,7 +132,7 @@ test("a refusal names the host and the setting that allows it, never the IP addr
   await assert.rejects(outbound.fetch("http://agent.internal/"), {
     name: "OutboundRefused",
     message:
-      "agent.internal leads to a private address, which this service does not call. Whoever runs the service can allow it: SVC_ALLOW_PRIVATE_TARGETS=agent.internal.",
+      "agent.internal leads to a private address, which this service does not call. The operator of the service can allow it: SVC_ALLOW_PRIVATE_TARGETS=agent.internal.",
   });
 });
 

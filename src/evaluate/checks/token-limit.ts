@@ -69,7 +69,7 @@ type Usage = {
   max: number;
   used: number | null;
   attributes: string[];
-  /** The absent attributes without which the comparison is undecided, each with the turn that lacks it; 0: all do. */
+  /** The absent attributes without which the comparison is undecided, each with the turn without it; 0: all turns. */
   missing: [attribute: string, turn: number][];
   /** The model calls that tell none, where the numbers are summed. */
   unmeasured: string[];
@@ -129,7 +129,7 @@ function turnOf(view: TraceView, turn: number): TraceView {
   return view.turns?.[turn - 1] ?? view;
 }
 
-/** Whether a turn lacks the number. Where models do not reason, they tell the other numbers alone. */
+/** Whether a turn is without the number. Where models do not reason, they tell the other numbers alone. */
 function isUnknownIn(turn: Tokens, side: Side): boolean {
   return turn[side] === null && (side !== "reasoning" || turn.output === null);
 }

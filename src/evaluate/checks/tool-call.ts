@@ -113,7 +113,7 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
 
 /**
  * Calls that could change the outcome, and of which too little is known: messages or a root alone show that there may be more, and
- * arguments that cannot be read may be those that are forbidden or limited. Null: there are none.
+ * arguments that cannot be read may be forbidden or limited ones. Null: there are none.
  */
 function unknownCalls(
   { expected_name, negate, ...range }: AssertionOf<"tool_call">,

@@ -24,7 +24,7 @@ export function registerPasswords(app: App, deps: Deps, forward: Forward): void 
   const route = routesOf(app, "accounts");
   const { db, config } = deps;
 
-  /** Tokens were created by whoever knew the old password, so a client is told how many are left. */
+  /** Their creators knew the old password, so a client is told how many tokens are left. */
   async function endTokens(accountId: string, revoke: boolean | undefined): Promise<number> {
     if (revoke) await deleteAccessTokensOf(db, accountId);
     return countActiveAccessTokens(db, accountId);

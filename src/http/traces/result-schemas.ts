@@ -112,7 +112,10 @@ const Check = z
       z.looseObject({
         spanId: z.string(),
         attribute: z.string().nullable().describe("Null: the span itself."),
-        value: z.unknown().optional().describe("Absent if the span lacks the attribute, or its content."),
+        value: z
+          .unknown()
+          .optional()
+          .describe("Absent if the attribute, or its content, is missing in the span."),
         translated: translated.optional().describe("Set where a convention was read."),
         turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
       }),

@@ -189,7 +189,7 @@ const whole = {
   readable: z
     .array(z.string())
     .describe(
-      "Conventions that are off, recognize this trace, and would give an input, a reply or tokens that it lacks.",
+      "Conventions that are off, recognize this trace, and would give an input, a reply or tokens that are missing in it.",
     ),
   contentSwitches: z
     .array(typed<ShownSwitch>()(ContentSwitch))

@@ -45,7 +45,7 @@ export type CallUsage = Omit<RouteSpent, "calls"> & { kind: JudgeCallKind };
 /** The estimated cost of a routing question; zero calls if the answer is in the cache. */
 export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;
 
-/** One to `criteriaMax` criteria, each judged by itself. `threshold` in 0..1 and `negate` are those of the check. */
+/** One to `criteriaMax` criteria, each judged on its own. `threshold` in 0..1 and `negate` are those of the check. */
 export type SemanticQuestion = {
   testId: string;
   assertionId: string;

@@ -118,7 +118,7 @@ export function agreementOf(counts: CountedAnswers[]): Agreement {
   };
 }
 
-/** Of the decided answers that should be this one, those that are not. */
+/** Of the decided answers that should be this one, the share of others. */
 function wrongShare({ confusion }: Agreement, should: LabelAnswer): Share {
   const decided = confusion.filter(({ judged, answer }) => answer === should && judged !== "undecided");
   return shareOf(total(decided.filter(({ judged, answer }) => !agrees(judged, answer))), total(decided));

@@ -1,4 +1,4 @@
-// Whether results are fully evaluated. Whatever compares or adds up results takes only those that are, failed and passed alike,
+// Whether results are fully evaluated. Whatever compares or adds up results takes only fully evaluated ones, failed and passed alike,
 // so that an outage of the judge, sampling or a budget tilts nothing.
 import type { Applicability, Check, Result } from "./run.ts";
 

@@ -4,5 +4,5 @@ export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation
 
 export type Counts = Record<Outcome, number>;
 
-/** Counted results: by outcome those that are fully evaluated, and the others. */
+/** Counted results: fully evaluated ones by outcome, and the others. */
 export type Tally = Counts & { not_fully_evaluated: number };

@@ -81,7 +81,7 @@ type AbsenceData = {
   unusable_http_status: null;
   /** In a manual run: the call ended without a reply. */
   no_response: null;
-  /** `unusable`: attributes that are no whole number, or too large; `turn`: the only turn of the conversation that lacks it. */
+  /** `unusable`: attributes that are no whole number, or too large; `turn`: the only turn of the conversation without it. */
   no_token_usage: { attributes: string[]; unusable?: string[]; turn?: number };
   /** The spans of model calls without a usable count, where usage is summed. */
   unmeasured_calls: { spans: SomeNames; calls: number };

@@ -2,7 +2,7 @@
 import { compareNanos } from "../trace/times.ts";
 import type { Span } from "../trace/trace.ts";
 
-/** Part of the trace id, so that whoever knows that id recognizes the span that the agent was called by. */
+/** Part of the trace id, so that the span by which the agent was called is recognized. */
 function sentSpanId(w3cTraceId: string): string {
   return w3cTraceId.slice(16);
 }

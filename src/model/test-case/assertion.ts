@@ -12,7 +12,7 @@ type Common = {
   negate: boolean;
   /** Ids of assertions that must pass before this one is checked. */
   depends_on: string[];
-  /** Checks only this turn, from 1, or each turn by itself; absent: the whole conversation, of which texts are the last reply. */
+  /** Checks only this turn, from 1, or each turn separately; absent: the whole conversation, of which texts are the last reply. */
   turn?: number | "last" | "each";
 };
 

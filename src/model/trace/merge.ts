@@ -51,7 +51,7 @@ function redactionsOf(batches: Batch[], merged: object): RuleCounts | undefined 
   return rules.size === 0 ? undefined : countIn(merged, [...rules]);
 }
 
-/** What any of the batches lacks, the trace lacks. */
+/** What is missing in any of the batches is missing in the trace. */
 function contentOf(batches: Batch[]): Pick<Batch, "content"> {
   let content: Batch["content"];
   for (const batch of batches) {

@@ -73,11 +73,11 @@ export type Batch = {
   logRecords?: { spanId: string; records: LogRecord[] };
   /** How many values were redacted in it; absent: none. */
   redactions?: RuleCounts;
-  /** Set where it lacks its content: never stored, or dropped later. */
+  /** Set where it is without content: never stored, or dropped later. */
   content?: ContentGone;
 };
 
-/** What a stored batch or trace lacks: its content was never stored, or was dropped later. */
+/** Why a stored batch or trace has no content: its content was never stored, or was dropped later. */
 export type ContentGone = "none" | "forgotten";
 
 /** Marks in its metadata a trace that a manual run made of a call. A later trace of the agent with the same identity replaces it. */

@@ -1,4 +1,4 @@
-// Puts what conventions gave in place of the values that a trace lacks, or that its instrumentation writes in its own shape.
+// Puts what conventions gave in place of the values that are missing in a trace, or that its instrumentation writes in its own shape.
 
 import type { Derived, FoundText, Span, TokenSpans, ToolCall } from "../../model/trace/trace.ts";
 import { modelsIn } from "../span/conversation.ts";
@@ -19,7 +19,7 @@ type Documented = Pick<Derived, "rootSpanId"> & {
 
 /**
  * Documented attributes on spans that no convention recognizes count before the reading: somebody set them on purpose. On
- * the others they count for what the reading lacks. Sources are named by the documented attribute that a value stands for;
+ * the others they count for what is missing in the reading. Sources are named by the documented attribute that a value stands for;
  * see translate.ts. `usage`: null if the documented tokens count.
  */
 export function applyReading(
@@ -45,7 +45,7 @@ export function applyReading(
   };
 }
 
-/** No convention writes it, so whoever set it means it, wherever it is: checks of text take it before messages. */
+/** No convention writes it, so it was set on purpose, wherever it is: checks of text take it before messages. */
 const replyText = "gen_ai.response.text";
 
 function hasReplyText({ attributes }: Span): boolean {

@@ -16,7 +16,7 @@ export function normalizedConventions(chosen: Conventions): string[] {
 }
 
 /**
- * Null unless a chosen convention recognizes a span of the trace. `isStructure`: the trace lacks its content. Then a span that
+ * Null unless a chosen convention recognizes a span of the trace. `isStructure`: the trace is without content. Then a span that
  * has messages is recognized whatever wrote them: they are the calls that were kept (content/kept-calls.ts).
  */
 export function readByConventions(

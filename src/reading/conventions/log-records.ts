@@ -9,7 +9,7 @@ import { type ReadCall, type ReadMessage, textIn } from "../span/message-parts.t
 import { indexOfQuestion } from "../span/messages.ts";
 import type { Preset } from "../span/reading.ts";
 
-/** What a trace that lacks it gains. `tools`: names of the tools called, each once. */
+/** What a trace without it gains. `tools`: names of the tools called, each once. */
 export type Brought = { input: boolean; reply: boolean; tools: string[] };
 
 /** More are not looked into: such records are kept, and count as an input and a reply. */

@@ -166,7 +166,7 @@ export class Thread {
     return only;
   }
 
-  /** The first call that lacks the part just read: the one with this id, else an unfinished one with this name. */
+  /** The first call without the part just read: the one with this id, else an unfinished one with this name. */
   #openCall(name: string, id: string | null, lacks: CallPart): Call | undefined {
     const same = id === null ? undefined : this.#calls.get(callKey(name, id))?.lacking(lacks);
     if (same) return same;
@@ -205,12 +205,12 @@ class CallsOfKey {
   readonly all: Call[] = [];
   readonly #skipped = new Map<string, number>();
 
-  /** The first call that lacks this part. */
+  /** The first call without this part. */
   lacking(lacks: CallPart): Call | undefined {
     return this.#first(lacks, call => call[lacks]);
   }
 
-  /** The first unfinished call that lacks this part; with `withoutId` only calls without an id. */
+  /** The first unfinished call without this part; with `withoutId` only calls without an id. */
   open(lacks: CallPart, withoutId: boolean): Call | undefined {
     // A call without a span is finished once a message contains its result.
     const isFinished = (call: Call) => call[lacks] || (!call.hasSpan && call.entry.result !== null);

@@ -134,7 +134,7 @@ function modelsOf(spans: Span[]): string[] {
 
 type Timing = Pick<Derived, "startTimeUnixNano" | "endTimeUnixNano" | "durationMs">;
 
-/** The root's times; if it lacks one of them, the earliest start and the latest end of all spans. */
+/** The root's times; if one of them is missing, the earliest start and the latest end of all spans. */
 function readTiming(spans: Span[], root: Span | null): Timing {
   let start = root && usableNanos(root.start_time_unix_nano);
   let end = root && usableNanos(root.end_time_unix_nano);

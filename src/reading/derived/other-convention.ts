@@ -40,7 +40,7 @@ const anySign = new RegExp(
 );
 
 /**
- * The other conventions whose attributes provide something the trace lacks, with those attributes (`*` for prefixes) and
+ * The other conventions whose attributes provide something missing in the trace, with those attributes (`*` for prefixes) and
  * what to send instead; null if there are none.
  */
 export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): Derived["otherConvention"] {

@@ -19,7 +19,7 @@ import { boundedId, identityOf } from "./identity.ts";
 export type ConventionReport = Identity &
   ReadBy & {
     translated: TranslatedValue[];
-    /** Conventions that are off, recognize spans, and would give an input, a reply, tokens or tool calls that the trace lacks. */
+    /** Conventions that are off, recognize spans, and would give an input, a reply, tokens or tool calls that are missing in the trace. */
     readable: string[];
     /** Where the trace has neither an input nor a reply, however it is read: how what wrote it is told to write messages. */
     contentSwitches: ShownSwitch[];

@@ -8,7 +8,7 @@ import { openTelemetryContent } from "./opentelemetry.ts";
 export const openLlmetry = preset({
   name: "openllmetry",
   title: "OpenLLMetry",
-  writes: "OpenLLMetry and the Traceloop SDK, also from before 2026.",
+  writes: "OpenLLMetry and the Traceloop SDK, also versions before 2026.",
   marks: [
     "traceloop.span.kind",
     "traceloop.workflow.name",

@@ -8,7 +8,7 @@ import { preset, standardRole } from "../span/table.ts";
 export const pydanticAi = preset({
   name: "pydantic_ai",
   title: "Pydantic AI",
-  writes: "Pydantic AI’s own instrumentation, also from before 1.0.",
+  writes: "Pydantic AI’s own instrumentation, also versions before 1.0.",
   marks: [],
   signs: [
     { attributes: { "pydantic_ai.all_messages": ["input"] } },

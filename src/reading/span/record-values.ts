@@ -1,4 +1,4 @@
-// Reads ids, names of models and token counts in the log records of a span, for what the span itself lacks.
+// Reads ids, names of models and token counts in the log records of a span, for what is missing in the span itself.
 import type { Attributes, LogRecord, Span } from "../../model/trace/trace.ts";
 import { fieldsOf } from "./message-events.ts";
 import type { Sourced, SourcedUsage } from "./reading.ts";

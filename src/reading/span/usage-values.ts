@@ -123,7 +123,7 @@ const jsonNames = {
   total: ["total_tokens", "totalTokens", "totalTokenCount", "total_token_count", "total"],
 };
 
-/** Counts of one side beside those that are known by name: `input_audio`, `output_modality_1`. */
+/** Counts of one side beside the counts known by name: `input_audio`, `output_modality_1`. */
 type Buckets = { input: number[]; output: number[] };
 
 function bucketsIn(usage: Attributes): Buckets {

@@ -159,7 +159,7 @@ function endOfPythonString(text: string, start: number): number {
   return -1;
 }
 
-/** As Python escapes it, with `\'`, `\xHH` and `\UHHHHHHHH`, which JSON lacks. */
+/** As Python escapes it, with `\'`, `\xHH` and `\UHHHHHHHH`, which JSON does not have. */
 function jsonString(inner: string): string {
   const written = inner.replace(
     /\\(?:x([\da-f]{2})|U([\da-f]{8})|(.))|"/gs,

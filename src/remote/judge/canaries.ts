@@ -65,7 +65,7 @@ export function classCanaryOf(criterion: string): ClassCanary["restsOn"] | undef
   );
 }
 
-/** Sentences that say that a text has a word, and that it lacks it. */
+/** Sentences that say that a text has a word, and that it does not. */
 type Frames = Record<"has" | "lacks", string[]>;
 
 /**
@@ -74,7 +74,7 @@ type Frames = Record<"has" | "lacks", string[]>;
  */
 function wordCanaries(frames: Frames, text: string, others: string[], draw: Draw): Canary[] {
   const drawn = [0, 1].map(() => [draw(frames.has.length), draw(frames.lacks.length)]);
-  // Of a text with its middle left out, nobody can tell what it lacks.
+  // Of a text with its middle left out, nobody can tell what is not in it.
   const sides = ["has lacks", "has has", "lacks lacks"][draw(3) * Number(!text.includes(gap))]!;
   const words = ownWords(text);
   // At least one asks for a word of the text, if it has any.

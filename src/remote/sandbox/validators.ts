@@ -36,7 +36,7 @@ export function validatorOf(schema: string): Validator {
 }
 
 /**
- * Resolves the references itself: the library's way knows other places than those that are checked on save. The schema is
+ * Resolves the references itself: the library's way knows other places than those checked on save. The schema is
  * changed.
  */
 function makeValidator(schema: Schema | boolean): Validator {

@@ -59,7 +59,7 @@ export type NewKey = {
 /** Throws NOT_FOUND for a project that was deleted, and VALIDATION_ERROR, with positions, for agents that are not in it. */
 export async function insertKey(db: Database, key: NewKey): Promise<Key> {
   return referenceTransaction(db, async client => {
-    // Before its agents, as whoever changes or deletes it locks them.
+    // Before its agents, as a change or deletion locks them.
     const projects = await client.query("select from projects where id = $1 for key share", [key.projectId]);
     if (projects.rowCount === 0) throw new Refusal("NOT_FOUND");
     // Locked, so that an agent deleted right now is either refused here or removed from the key by its deletion.

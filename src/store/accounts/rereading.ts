@@ -1,5 +1,5 @@
 // After a change of an agent's rules or conventions its latest traces are derived again: one job an agent, which the next
-// change begins anew. A portion at a time is marked, and marked traces are derived as those that a merge has changed.
+// change restarts. A portion at a time is marked, and marked traces are derived as those that a merge has changed.
 import type pg from "pg";
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";

@@ -13,7 +13,7 @@ export async function countJudgeTokens(db: Database, accountId: string, tokens: 
   if (tokens > 0) await countToday(db, "judge_tokens_today", new Map([[accountId, tokens]]));
 }
 
-/** `endsInMs`: until the counts begin anew. */
+/** `endsInMs`: until the counts start again. */
 export type Today = { used: number; endsInMs: number };
 
 /** Bytes by account, all in one statement. Returns the sums of the day. */

@@ -65,7 +65,7 @@ async function closeNext(
 
 type Recipient = { agent: AlertedAgent; wantsEmail: boolean; hasWebhook: boolean };
 
-/** The agent is locked before its schedule, as by whoever deletes it. Without `agentId`, the one that is due first. */
+/** The agent is locked before its schedule, as a deletion locks it. Without `agentId`, the one that is due first. */
 async function lockDue(client: pg.PoolClient, agentId: string | undefined): Promise<Recipient | undefined> {
   const columns = `a.id, a.name, p.id as "projectId", p.name as "projectName",
     o.email_verified and not exists (select from alert_opt_outs where account_id = o.id) as "wantsEmail",

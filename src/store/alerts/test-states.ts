@@ -44,7 +44,7 @@ const slice = (array: string, from: string) => `(${array})[item.${from}:item.${f
 
 /**
  * Updates the states of the tests that evaluated these runs, and schedules an alert if one changed. Call it in the
- * transaction that completes the runs, after `addRollups`, which locks the tests: whoever changes a test locks it first,
+ * transaction that completes the runs, after `addRollups`, which locks the tests: a change of a test locks it first,
  * too.
  */
 export async function addTestResults(client: pg.PoolClient, runs: TrafficRun[]): Promise<void> {

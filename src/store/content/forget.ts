@@ -41,7 +41,7 @@ export type TraceStructure = {
 };
 
 /**
- * Forgets those that are due, and have not changed since they were read. Returns their ids: the others are looked at again
+ * Forgets traces that are due, and have not changed since they were read. Returns their ids: the others are looked at again
  * when their leases end. `runIds`: of manual runs without traces.
  */
 export async function forgetContent(

@@ -204,7 +204,7 @@ export async function listNextMatches(db: Database, id: string): Promise<Match[]
 export type CheckedMatch = Match & { revision: number | null };
 
 /**
- * Deletes those that match, with all that hangs on them, and takes off those that do not; how many were deleted. One that
+ * Deletes those that match, with everything that belongs to them, and takes off those that do not; how many were deleted. One that
  * changed since it was read stays, to be read again.
  */
 export async function eraseMatches(db: Database, id: string, checked: CheckedMatch[]): Promise<number> {

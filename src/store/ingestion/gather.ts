@@ -15,7 +15,7 @@ export function cachesExpired(): Promise<void> {
 type Options<Value> = {
   roundsMax?: number;
   keysMax?: number;
-  /** Whether a value may be cached, for `cacheMs` from before its query was sent. Default: none. */
+  /** Whether a value may be cached, for `cacheMs` from the moment before its query was sent. Default: none. */
   keep?: (value: Value) => boolean;
 };
 

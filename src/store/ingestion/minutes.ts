@@ -41,7 +41,7 @@ const items = multiRow<IngestionCount>(1, {
  * a project that is deleted, or is being deleted, are dropped.
  */
 export async function addIngestion(db: Database, counts: IngestionCount[]): Promise<void> {
-  // On a cluster, locking projects waits for whoever changes any. A project that goes meanwhile fails the foreign key.
+  // On a cluster, locking projects waits for changes of any. A project that goes meanwhile fails the foreign key.
   if (!db.places) return add(db, counts, "for key share of p skip locked");
   await add(db, counts, "").catch(error => {
     if (error.code !== "23503") throw error;

@@ -105,7 +105,7 @@ export async function resumeJudge(
   );
 }
 
-/** Stores what the server asked, to be shown: each process keeps to it by itself. */
+/** Stores what the server asked, to be shown: each process keeps to it on its own. */
 export async function saveWait(db: Database, fingerprint: Buffer, ms: number, reason: string): Promise<void> {
   await db.pool.query(
     `insert into judge_states (fingerprint, wait_until, wait_reason)
@@ -128,7 +128,7 @@ export async function saveLowCount(
   );
 }
 
-/** Of one judge that was saved anew, or of all after a restart. */
+/** Of one judge that was saved again, or of all after a restart. */
 export async function clearWaits(db: Database, fingerprint?: Buffer): Promise<void> {
   await db.pool.query(
     `update judge_states set wait_until = null, wait_reason = null

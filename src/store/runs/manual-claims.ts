@@ -109,7 +109,7 @@ async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   });
 }
 
-/** Of one agent: its active runs, and those that are pending, at most as many as it may have beside. */
+/** Of one agent: its active runs, and pending ones, at most as many as it may have beside. */
 type Agent = { agentId: string; accountId: string; limit: number; active: number; pending: number; at: Date };
 
 const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(1, {

@@ -2,7 +2,7 @@
 
 /**
  * A text as SQL whose value the planner does not know. With a plain `state = 'pending'` partial indexes match, and with
- * statistics from before a backlog the planner read all waiting runs to find those of a trace (9 ms instead of 0.1 ms).
+ * statistics older than a backlog the planner read all waiting runs to find those of a trace (9 ms instead of 0.1 ms).
  */
 export const opaque = (text: string) => `(select '${text}'::text)`;
 

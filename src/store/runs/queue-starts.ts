@@ -1,5 +1,5 @@
 // Where claims begin to read the queue of passive runs. Indexes keep the entries of claimed runs until PostgreSQL's next vacuum, and
-// whoever reads from the first entry passes them all.
+// a scan from the first entry passes them all.
 import type { Database, Session } from "../db.ts";
 import { lanes } from "./claim-statements.ts";
 

@@ -152,7 +152,7 @@ const verdictsWith: Record<Outcome, Outcome[]> = {
 /** How many details are decompressed per query to read the test's outcome. */
 const openedMax = 50;
 
-/** As SQL: whether an hour counts a result that may be asked for. By outcome it counts those that are fully evaluated. */
+/** As SQL: whether an hour counts a result that may be asked for. By outcome it counts fully evaluated ones. */
 function counted(outcome: Outcome | undefined, fullyEvaluated: boolean | undefined): string {
   if (fullyEvaluated === false) return "and not_fully_evaluated > 0";
   if (!outcome) return "";

@@ -138,7 +138,7 @@ async function askEach(db: Database, query: pg.QueryConfig, ids: string[], fault
   return found;
 }
 
-/** The database that has this row, or one that lacks it if it does not exist. */
+/** The database that has this row, or any if it does not exist. */
 export async function placeOfRow(db: Database, table: Table, id: string): Promise<Database> {
   if (!db.places) return db;
   const [part] = await partsOfRows(db, table, [id]);

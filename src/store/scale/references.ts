@@ -6,8 +6,8 @@ import { type Database, type Session, transaction } from "../db.ts";
 /**
  * A transaction that writes to reference tables, or locks their rows, not only by a foreign key. On one server it is any other.
  *
- * Citus locks whole reference tables, those that they refer to as well, on one of the workers: shared by whoever locks rows or
- * inserts, but not by both, and exclusively for an update. Two transactions that did one after the other, such as creating two
+ * Citus locks whole reference tables, and those that they refer to, on one of the workers: shared by transactions that lock rows or
+ * insert, but not by both, and exclusively for an update. Two transactions that did one after the other, such as creating two
  * keys, deadlocked: with 16 at a time, more than half. So each takes one lock first, for which nothing is held yet.
  */
 export function referenceTransaction<T>(

@@ -16,7 +16,7 @@ create table accounts (
 -- What an account has used, for its limits. Nothing that it deletes lowers this.
 create table account_use (
   account_id text primary key references accounts on delete cascade,
-  -- The UTC day that the counts of a day are of; they begin anew with the next.
+  -- The UTC day that the counts of a day are of; they start again with the next.
   day date not null,
   -- Of the service's judge, where that has a budget.
   judge_tokens_today bigint not null default 0,

@@ -152,7 +152,7 @@ create table waiting_records (
   record_keys bytea not null,
   raw_length integer not null,
   records bytea not null,
-  -- What a trace that lacks it gains.
+  -- What a trace without it gains.
   has_input boolean not null,
   has_reply boolean not null,
   tools text[] not null,

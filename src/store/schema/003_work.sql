@@ -365,7 +365,7 @@ create table judge_test_days (
 create table agent_hours (
   agent_id uuid not null references agents on delete cascade,
   hour timestamptz not null,
-  -- By their verdicts those that are fully evaluated; one without a verdict, because no test applied, is in `runs` alone.
+  -- Fully evaluated ones by their verdicts; one without a verdict, because no test applied, is in `runs` alone.
   runs integer not null,
   passed integer not null,
   failed integer not null,

@@ -30,7 +30,7 @@ export class Conditions {
 export function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
   conditions.add(filters.kind, p => `t.kind = ${p}`);
   conditions.add(filters.path, p => `t.path = ${p}`);
-  // Whoever asks for a trace by its identity finds it.
+  // A trace that is asked for by its identity is found.
   if (!filters.noise && filters.externalId === undefined) conditions.where.push("t.noise is null");
   conditions.add(filters.failed, p => `t.failed = ${p}`);
   conditions.add(filters.httpStatus, p => `t.http_status = ${p}`);

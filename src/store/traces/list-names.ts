@@ -9,7 +9,7 @@ const names = new Map<string, string>();
 
 /**
  * The name of a list's statement, one for each text. Undefined for more than one filter, or one with the oldest first:
- * there are too many of these. Also where traces are joined to runs or turns: with statistics from before nearly all traces, a
+ * there are too many of these. Also where traces are joined to runs or turns: with statistics older than nearly all traces, a
  * plan for any values read all of them (295 ms instead of 4.5).
  */
 export function nameOfList(text: string, { filters, order, path }: Plan): string | undefined {

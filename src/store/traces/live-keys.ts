@@ -3,7 +3,7 @@ import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import type { TraceWrite } from "./write.ts";
 
-/** Those that are neither revoked nor expired. `for key share` makes a revocation wait for the commit. */
+/** Keys that are neither revoked nor expired. `for key share` makes a revocation wait for the commit. */
 export async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Set<string>> {
   const { rows } = await client.query<{ id: string }>({
     name: "live_keys",

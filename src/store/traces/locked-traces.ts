@@ -1,4 +1,4 @@
-// Locks the traces that batches name, and finds those that are gone.
+// Locks the traces that batches name, and finds missing ones.
 import type pg from "pg";
 import type { ContentGone, Noise, TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { forgetAfter } from "../content-deadlines.ts";
@@ -18,7 +18,7 @@ export type LockedTrace = {
   is_forgotten: boolean;
   /** Of the batches so far; null: a batch has something else. */
   noise: Noise | null;
-  /** What a batch appended now lacks. */
+  /** Set where a batch appended now is without content. */
   lacks?: ContentGone;
   intake_key: string;
   privacy_revision: number;

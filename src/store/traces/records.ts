@@ -41,7 +41,7 @@ export async function storeRecords(
 }
 
 /**
- * Drops records that have waited too long. Those whose span is stored after all are joined: whoever should have joined them
+ * Drops records that have waited too long. Those whose span is stored after all are joined: the process that should have joined them
  * was interrupted. `refused`: they do not fit into their trace.
  */
 export async function expireRecords(

@@ -39,7 +39,7 @@ export type TraceWrite = {
   mayHaveRecords?: boolean | undefined;
   /** The settings by which the batch was changed before; absent: it is as it arrived. */
   intake?: Intake | undefined;
-  /** What it lacks. */
+  /** Set where it is without content. */
   content?: ContentGone | undefined;
   /** What was redacted in the batch, which says so, too; absent: nothing. */
   redactions?: RuleCounts | undefined;

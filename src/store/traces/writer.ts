@@ -130,7 +130,7 @@ export class TraceWriter {
     return taken;
   }
 
-  /** Stores all; if the statement fails, each write is stored by itself, so that none fails because of another. */
+  /** Stores all; if the statement fails, each write is stored separately, so that none fails because of another. */
   async #storeAll(writes: TraceWrite[]): Promise<(Stored | Error)[]> {
     try {
       return await this.#retried(() => this.#storeTogether(writes));

@@ -45,7 +45,7 @@ for (const [what, url, expected] of [
   [
     "a self-signed certificate",
     `https://127.0.0.1:${tlsPort}/v1`,
-    "could not be reached: its certificate is self-signed; whoever runs the service can trust it with NODE_EXTRA_CA_CERTS.",
+    "could not be reached: its certificate is self-signed; the operator of the service can trust it with NODE_EXTRA_CA_CERTS.",
   ],
   [
     "TLS to a port without TLS",

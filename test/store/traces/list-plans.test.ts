@@ -98,7 +98,7 @@ async function readsOf(agentId: string, filters: TraceFilters): Promise<number[]
   });
 }
 
-suite("with statistics from before nearly all traces", () => {
+suite("with statistics older than nearly all traces", () => {
   const agents: Record<string, string> = {};
   before(async () => {
     for (const table of ["traces", "runs"]) {

@@ -115,7 +115,7 @@ test("a trace has no room for more records than its limits, and the spans of a f
   assert.deepEqual(rows, [{ rows: 1 }]);
 });
 
-test("records that waited for a trace without room are reported by who sent them, whoever joins them", async () => {
+test("records that waited for a trace without room are reported by who sent them, whichever request joins them", async () => {
   const sender = await makeSender(opened.db);
   const few = { ...limits, traceSpansMax: 2 };
   const { projectId, agentId, keyId } = sender;
