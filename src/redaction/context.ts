@@ -62,8 +62,7 @@ export function saidBefore(scan: Scan, start: number): Said | null {
       continue;
     }
     at++;
-    const rule =
-      isClosing(text.charCodeAt(at - 1)) && placeholder.exec(text.slice(Math.max(0, at - 12), at))?.[1];
+    const rule = text[at - 1] === "⟧" && placeholder.exec(text.slice(Math.max(0, at - 12), at))?.[1];
     if (!rule) continue;
     // What is redacted again must be told the same as before.
     isAfterPhone = rule === "phone";
@@ -78,13 +77,9 @@ export function saidBefore(scan: Scan, start: number): Said | null {
 
 /** Between values that are listed. */
 const list =
-  /^(?:[\s,;/|&、+(]|\b(?:and|or|und|oder|et|ou|y|e|o|en|of|i|lub|и|или|та|або|ve|veya|och|eller|ja|tai|dan|atau|và|hoặc)\b|[和或와]){0,8}$/iu;
+  /^(?:[\s,;/|&、+(]|\b(?:and|or|und|oder|et|ou|y|e|o|en|of|i|lub|и|или|та|або|ve|veya|och|eller|ja|tai|dan|atau|và|hoặc)\b|[和或와]){0,8}$/isu;
 
-const placeholder = new RegExp(`[[⟦](${builtInRules.join("|")})[\\]⟧]$`);
-
-function isClosing(code: number): boolean {
-  return code === 93 || code === 0x27e7;
-}
+const placeholder = new RegExp(`⟦(${builtInRules.join("|")})⟧$`);
 
 /** Whether one of the kinds is said in the words right after `end`. */
 export function isSaidAfter(text: string, end: number, some: readonly Kind[], reach = reachAfter): boolean {

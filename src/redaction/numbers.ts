@@ -264,7 +264,7 @@ function phoneIn(scan: Scan, first: number): Finding | null {
     // 10:30, 1,234
     const next = text.charCodeAt(to);
     if (form !== "strong" && (next === 44 || next === 58) && isDigit(text.charCodeAt(to + 1))) continue;
-    if (!gap.hasPlus && isAmount(text, to)) return null;
+    if (isAmount(text, to)) return null;
     if (isMeant(scan, form, start, to)) return { rule: "phone", start, end: whole };
     if (form !== "strong") return null;
   }

@@ -8,6 +8,7 @@ export type Kind = "phone" | "ssn" | "card" | "version" | "other" | "number";
 
 export const words: Readonly<Record<Kind, string>> = {
   phone: `
+    customer_service customer_support kundendienst klantenservice service_client servicio_al_cliente atención_al_cliente servizio_clienti
     tel! tel. tel: telef telf tlf! teléf telep télép telé tél! mobil móvil movil móvel mobiel cell! cell- cellphone cells cellul
     celular phone ph! ph. mob! mob. fon! fone call! call- calling called callback fax whatsapp whats_app signal! telegram sms! text_me text_us
     ring! ring_me dial reach contact hotline handy rufnummer ruf! rufen anruf rückruf zurückruf ruf_mich erreich durchwahl festnetz portable joindre
@@ -35,14 +36,14 @@ export const words: Readonly<Record<Kind, string>> = {
     abschnitt ziffer versionsnummer sección seccion capítulo capitulo apartado versión seção secao secção versão versao sezione capitolo paragrafo
     versione chapitre article versie hoofdstuk paragraaf wersj rozdzia sekcj punkt! punkcie версі верси раздел глава п. пункт sürüm bölüm versiyon phiên_bản mục
     chương versi! bab! verze verzi kapitola oddíl kapitlet avsnitt versio luku kohta έκδοσ ενότητα κεφάλαιο संस्करण अनुभाग वर्जन वर्शन
-    dokument! 문서
+    dokument! rapport! kernel! zlib! openssl! glibc! gcc! 문서
     § 版本 版 第 章 节 節 条 절 장 항 バージョン 버전 إصدار الإصدار نسخة القسم الفصل`,
   other: `
     order orders! purchase invoice bill! receipt ref! ref. ref: refs! referen refn reservation booking bookings! pnr! ticket case! case_ claim claims! policy polic tracking track! shipment parcel waybill consignment isbn issn ean! upc! sku! gtin barcode
-    loan rx! ndc! mrn! suite part! part_ part# serial s/n sn! imei imsi iccid vin! model! article account acct! routing aba! iban bic! swift sort_code customer client! client_ member membership id! ids! user_id uid! uuid pid! passport licen permit
-    ein! vat! tax_id abn! zip! plz! postal postcode postleitzahl pin! code! code_ otp! build! builds! version commit commits! hash port! ports! lat! latit lon! longit lng! coord coordinate
+    loan rx! ndc! mrn! suite part! part_ part# serial s/n sn! imei imsi iccid vin! model! article account! accounts! account_ accountn accountid acct! routing aba! iban bic! swift sort_code customer client! client_ member membership id! ids! user_id uid! uuid pid! passport licen permit
+    ein! vat! tax_id abn! zip! plz! postal postcode postleitzahl pin! code! code_ otp! build! builds! version commit! commits! hash port! ports! lat! latit lon! longit lng! coord coordinate
     batch lot! timestamp time! date! epoch bytes size! token tokens! price total! totals! amount sum! subtotal score rows! row! contract material request job! task run! incident issue bug! pr! rfc tool_call function_call
-    bestell rechnung auftrag kunden sendung konto kto! artikel vorgang aktenzeichen az! fall! vertrag mitglied patient personal! steuer ust ust-id blz! seriennummer betrag preis summe charge! buchung tickets! zeile posten
+    bestell rechnung auftrag kunden sendung kontonr kontonum konto! kto! artikel vorgang aktenzeichen az! fall! vertrag mitglied patient personal! steuer ust ust-id blz! seriennummer betrag preis summe charge! buchung tickets! zeile posten
     matrikel versicherungs kennzeichen pedido factura envío envio seguimiento guía cuenta cliente! contrato expediente dni! nif! nie! cif! cuit rut! curp! rfc! póliza importe precio serie código codigo reserva albarán lote ticket!
     commande facture colis suivi compte dossier contrat siret siren tva! série serie référence reference réservation billet montant prix abonné adhérent
     ordine ordini fattura fatture spedizione conto! contratto codice partita p.iva pratica prenotazione importo prezzo cliente cf! tessera matricola

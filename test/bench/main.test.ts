@@ -34,6 +34,6 @@ test("a commit that git does not know is refused before anything is measured", a
 test("the figures of all parts stand in one table", async () => {
   const { code, out, err } = await bench("redaction");
   assert.deepEqual([code, err], [0, ""]);
-  assert.match(out, /^held out, all: recall % +\d+(\.\d)? /m);
+  assert.match(out, /^phone: recall % +\d+(\.\d)? /m);
   assert.match(out, /^prose in 15 languages: µs a KB +\d/m);
 });
