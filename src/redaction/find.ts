@@ -76,6 +76,7 @@ export class BuiltInFinder {
   #at(at: number, kind: number, text: Text, scan: Scan, found: Found[]): number {
     for (const row of this.#rows[kind]!) {
       if (row.isOpen && at < scan.secretEnd) continue;
+      if (row.third !== undefined && !row.third.includes(scan.text[at + 2] ?? "\0")) continue;
       row.pattern.lastIndex = at;
       if (!row.pattern.test(scan.text)) continue;
       const finding = row.validate(scan, at, row.pattern.lastIndex);

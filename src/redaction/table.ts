@@ -11,6 +11,8 @@ export type Row = {
   rules: readonly BuiltInRule[];
   /** Characters, and those that may stand right after them; after a ^: any but these; null: any. */
   anchors: readonly (readonly [first: string, second: string | null])[];
+  /** The characters that may come third, which costs less to look at than the pattern; absent: any. */
+  third?: string;
   /** From the anchor on. Reads a bounded number of characters, unless all that it reads is found. */
   pattern: RegExp;
   /** What was found where the pattern matches, or where to look on, or null. */
@@ -175,6 +177,7 @@ const scheme = secret(
     "iy",
   ),
   {
+    third: "aAsS",
     validate({ text }, at, end) {
       const [token = ""] = groupsAt(scheme.pattern, text, at);
       const value = token.replace(/\.+$/, "");
@@ -192,11 +195,18 @@ const pem = secret(
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,. \r\n]|-(?!----)|\\[nr]){0,20000}(?:-----END [A-Z ]{0,40}-----)?/y,
 );
 
+/** The letter after an anchor of two, if there is only one. */
+function thirdOf(after: string): Pick<Row, "third"> {
+  const third = /^[a-z]{2}([a-z])(?!\?)/.exec(after)?.[1];
+  return third === undefined ? {} : { third: third + third.toUpperCase() };
+}
+
 const ofWord =
   (isPassword: boolean) =>
   ({ anchor, before, after }: Anchored): Row =>
     secret(bothCases(anchor), new RegExp(`(?<=${before})(?:${after})(?![A-Za-z])`, "iuy"), {
       validate: (scan, _, end) => secretAfter(scan, end, isPassword),
+      ...thirdOf(after),
       isOpen: true,
     });
 
