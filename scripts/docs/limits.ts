@@ -10,17 +10,17 @@ import {
   wrongPasswordsMax,
 } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
-import { largePerMinute, openBytesMax, sessionBytesMax } from "../../src/http/bodies.ts";
-import { wideTimes } from "../../src/http/client-ip.ts";
 import { streamsMax } from "../../src/http/events.ts";
+import { largePerMinute, openBytesMax, sessionBytesMax } from "../../src/http/frame/bodies.ts";
+import { wideTimes } from "../../src/http/frame/client-ip.ts";
+import { elementsMax } from "../../src/http/frame/parse-json.ts";
+import { trialsPerMinute } from "../../src/http/frame/rate-limit.ts";
+import { requestsMax } from "../../src/http/frame/session.ts";
+import { wrongKeysMax } from "../../src/http/frame/wrong-keys.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-endpoint.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
-import { elementsMax } from "../../src/http/parse-json.ts";
-import { trialsPerMinute } from "../../src/http/rate-limit.ts";
-import { requestsMax } from "../../src/http/session.ts";
 import { inputBytesMax, testsMax } from "../../src/http/test-cases/launch-choice.ts";
 import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
-import { wrongKeysMax } from "../../src/http/wrong-keys.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
 import { promptBounds } from "../../src/model/judge/prompt-bounds.ts";

@@ -4,20 +4,20 @@ import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-
 import { Refusal } from "../model/refusal.ts";
 import { countRefusedBody } from "./accounts/attempt-limits.ts";
 import { openAuth } from "./accounts/auth.ts";
-import { openBackground } from "./background.ts";
-import { openBytesMax, readBodies } from "./bodies.ts";
-import { readClients } from "./client-ip.ts";
-import type { App, Deps, Register } from "./deps.ts";
-import { drainBeforeRefusing } from "./drain.ts";
-import { checkHeaders, uncheckedHost } from "./header-checks.ts";
+import { openBackground } from "./frame/background.ts";
+import { openBytesMax, readBodies } from "./frame/bodies.ts";
+import { readClients } from "./frame/client-ip.ts";
+import type { App, Deps, Register } from "./frame/deps.ts";
+import { drainBeforeRefusing } from "./frame/drain.ts";
+import { checkHeaders, uncheckedHost } from "./frame/header-checks.ts";
+import { refuse } from "./frame/refuse.ts";
+import { requestLog } from "./frame/request-log.ts";
+import { type Route, watchRoutes } from "./frame/route-table.ts";
+import { validate } from "./frame/validate.ts";
 import { registerHealth } from "./health.ts";
 import { answerRefusal, isIngestion, senderOf } from "./ingestion/answer-refusal.ts";
-import { refuse } from "./refuse.ts";
-import { requestLog } from "./request-log.ts";
-import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
 import { identify, refuseTunnels, refuseUnreadable, wrongMethod } from "./unreadable.ts";
-import { validate } from "./validate.ts";
 
 declare module "fastify" {
   interface FastifyInstance {

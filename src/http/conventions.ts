@@ -9,7 +9,7 @@ import {
   textOfRules,
 } from "../model/agent/read-by.ts";
 import { conventionNames, normalizedConventions } from "../reading/conventions/conventions.ts";
-import { ExactText } from "./schemas.ts";
+import { ExactText } from "./frame/schemas.ts";
 
 const known = `Known conventions: ${conventionNames.join(", ")}, or ${allConventions} for all.`;
 

@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "../model/refusal.ts";
-import type { App } from "./deps.ts";
+import type { App } from "./frame/deps.ts";
 
 /** Content-Security-Policy: nothing inline, nothing from other origins. */
 const policy = [

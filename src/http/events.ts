@@ -6,10 +6,10 @@ import { z } from "zod";
 import type { ServiceEvent } from "../model/event.ts";
 import { Refusal } from "../model/refusal.ts";
 import { listOwnIds } from "../store/accounts/ownership.ts";
-import type { App, Deps } from "./deps.ts";
-import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "./places.ts";
-import { routesOf } from "./route.ts";
-import { Id } from "./schemas.ts";
+import type { App, Deps } from "./frame/deps.ts";
+import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "./frame/places.ts";
+import { routesOf } from "./frame/route.ts";
+import { Id } from "./frame/schemas.ts";
 
 // Below the idle timeouts of proxies, which are 30 s or more.
 const keepAliveMs = 15_000;

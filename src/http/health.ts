@@ -14,8 +14,8 @@ import { isMigrated } from "../store/migrate.ts";
 import { nextDueMs } from "../store/runs/claims.ts";
 import { QueueStarts } from "../store/runs/queue-starts.ts";
 import { countWaiting } from "../store/runs/waiting.ts";
-import type { App, Deps } from "./deps.ts";
-import type { MachineHealth } from "./machine.ts";
+import type { App, Deps } from "./frame/deps.ts";
+import type { MachineHealth } from "./frame/machine.ts";
 
 const registry = new Registry();
 const registers = [registry];

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { builtInRules, ownRulesMax, type RuleCounts } from "../model/redaction.ts";
 import { patternMax } from "../model/test-case/pattern.ts";
-import { ExactText, Id, Time, typed } from "./schemas.ts";
+import { ExactText, Id, Time, typed } from "./frame/schemas.ts";
 
 const nameOfRule = z.enum([...builtInRules, "*"], {
   error: `Must be one of ${builtInRules.join(", ")}, or * for all.`,

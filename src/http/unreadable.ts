@@ -4,8 +4,9 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "../model/refusal.ts";
-import type { App } from "./deps.ts";
-import { drainMs } from "./drain.ts";
+import type { App } from "./frame/deps.ts";
+import { drainMs } from "./frame/drain.ts";
+import { markTimedOut, refusalBody } from "./frame/refuse.ts";
 import {
   encodeRefusal,
   isIngestion,
@@ -14,7 +15,6 @@ import {
   senderOf,
 } from "./ingestion/answer-refusal.ts";
 import { wrongPathHint } from "./ingestion/wrong-paths.ts";
-import { markTimedOut, refusalBody } from "./refuse.ts";
 
 type Identified = { request: IncomingMessage; id: string };
 const latest = new WeakMap<Socket, Identified>();

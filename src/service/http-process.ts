@@ -2,9 +2,9 @@
 
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import type { Machine } from "../http/frame/machine.ts";
+import { requestsMax } from "../http/frame/session.ts";
 import { ownMetrics } from "../http/health.ts";
-import type { Machine } from "../http/machine.ts";
-import { requestsMax } from "../http/session.ts";
 import { logStream, openLog } from "../log.ts";
 import type { Addresses } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";

@@ -3,8 +3,8 @@
 import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { OwnLinks } from "../http/frame/machine.ts";
 import { countsOf, type Measured, metrics } from "../http/health.ts";
-import { OwnLinks } from "../http/machine.ts";
 import { LentPermits, OwnPermits, type PermitMessage } from "../threads/named-permits.ts";
 import { codeOnDisk, otherCode } from "./code.ts";
 import { HandedConnections } from "./handed-connections.ts";

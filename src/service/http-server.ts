@@ -1,8 +1,8 @@
 // Serves HTTP in one process: ingestion, the API and the dashboard.
 import type { Config } from "../config.ts";
 import { buildApp } from "../http/app.ts";
-import type { App, Deps } from "../http/deps.ts";
 import { EventHub } from "../http/events.ts";
+import type { App, Deps } from "../http/frame/deps.ts";
 import { metrics } from "../http/health.ts";
 import { serviceRoutes } from "../http/routes.ts";
 import type { LogsDeps } from "../ingest/logs.ts";

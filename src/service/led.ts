@@ -1,5 +1,5 @@
 // What an HTTP process knows of the others of its machine: what the process that leads told it last, and when.
-import type { MachineHealth } from "../http/machine.ts";
+import type { MachineHealth } from "../http/frame/machine.ts";
 
 /** How often the process that leads asks each HTTP process whether it is alive, and says how many serve. */
 export const aliveEveryMs = 10_000;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import type { Route } from "../../src/http/frame/route-table.ts";
 import { wrongPaths } from "../../src/http/ingestion/wrong-paths.ts";
-import type { Route } from "../../src/http/route-table.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../support/bodies.ts";

@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { z } from "zod";
-import { onlyProcess } from "../../src/http/machine.ts";
+import { onlyProcess } from "../../src/http/frame/machine.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
 import { refusalIn } from "../support/client.ts";

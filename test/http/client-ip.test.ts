@@ -1,7 +1,7 @@
 // Tests which IP address a request's client has, behind trusted and other proxies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clientReader } from "../../src/http/client-ip.ts";
+import { clientReader } from "../../src/http/frame/client-ip.ts";
 
 type Headers = Record<string, string>;
 type Peer = { peer: string; headers?: Headers; header?: string };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { placesOfKeys, takePlace } from "../../src/http/places.ts";
+import { placesOfKeys, takePlace } from "../../src/http/frame/places.ts";
 import { world } from "../support/world.ts";
 
 const service = world({ roles: ["http"] });

@@ -2,7 +2,7 @@
 // that answers requests beyond what takes a few milliseconds.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openBytesMax } from "../../src/http/bodies.ts";
+import { openBytesMax } from "../../src/http/frame/bodies.ts";
 import { type Work, workChannel } from "../../src/model/work.ts";
 import { makeAgent, makeKey, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 import { startWholeApp } from "../support/whole-app.ts";

@@ -1,7 +1,7 @@
 // Tests which write requests of browsers may use their session, and what the others are told.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { originFault } from "../../src/http/origin.ts";
+import { originFault } from "../../src/http/frame/origin.ts";
 
 const local = "http://localhost:4000";
 const secure = "https://onlooker.example";

@@ -1,7 +1,7 @@
 // The logger of a request: created only if it logs, and then it names the request.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { requestLog } from "../../src/http/request-log.ts";
+import { requestLog } from "../../src/http/frame/request-log.ts";
 import { openLog } from "../../src/log.ts";
 
 function open() {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { Id, typed } from "../../src/http/schemas.ts";
+import { Id, typed } from "../../src/http/frame/schemas.ts";
 
 type Check = { id: string; score?: number };
 

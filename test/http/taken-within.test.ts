@@ -4,7 +4,7 @@ import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
-import { takenWithin } from "../../src/http/taken-within.ts";
+import { takenWithin } from "../../src/http/frame/taken-within.ts";
 import { eventually } from "../support/eventually.ts";
 
 const part = Buffer.alloc(300_000, "x");

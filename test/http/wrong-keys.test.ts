@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { limitWrongKeys, wrongKeysMax } from "../../src/http/wrong-keys.ts";
+import { limitWrongKeys, wrongKeysMax } from "../../src/http/frame/wrong-keys.ts";
 import { makeKey as textOfKey } from "../../src/model/key.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { openDatabase } from "../../src/store/db.ts";

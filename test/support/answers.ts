@@ -2,6 +2,7 @@
 import { z } from "zod";
 import * as accounts from "../../src/http/accounts/schemas.ts";
 import * as alerts from "../../src/http/alerts/schemas.ts";
+import { Id, pageSchema as pageOf } from "../../src/http/frame/schemas.ts";
 import * as ingestion from "../../src/http/ingestion/schemas.ts";
 import * as agreement from "../../src/http/judge/agreement-schemas.ts";
 import * as labels from "../../src/http/judge/label-schemas.ts";
@@ -14,7 +15,6 @@ import * as overview from "../../src/http/projects/overview-schemas.ts";
 import * as redactionInsights from "../../src/http/projects/redaction-insights-schemas.ts";
 import * as retention from "../../src/http/projects/retention-schemas.ts";
 import * as projects from "../../src/http/projects/schemas.ts";
-import { Id, pageSchema as pageOf } from "../../src/http/schemas.ts";
 import * as backtests from "../../src/http/test-cases/backtest-schemas.ts";
 import * as editor from "../../src/http/test-cases/editor-schemas.ts";
 import * as launches from "../../src/http/test-cases/launch-schemas.ts";

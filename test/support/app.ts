@@ -1,8 +1,8 @@
 // The real server on a free port with its own database, and functions that create accounts, agents, keys and tests.
 import type { AddressInfo } from "node:net";
 import { buildApp } from "../../src/http/app.ts";
-import type { App, Deps, PasswordHashing, Register } from "../../src/http/deps.ts";
-import type { Machine } from "../../src/http/machine.ts";
+import type { App, Deps, PasswordHashing, Register } from "../../src/http/frame/deps.ts";
+import type { Machine } from "../../src/http/frame/machine.ts";
 import { openLog } from "../../src/log.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import type { Mail } from "../../src/remote/mail/mailer.ts";

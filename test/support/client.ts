@@ -1,7 +1,7 @@
 // A client of the API: speaks JSON, keeps the session cookie, and checks what is answered against the route's schema.
 import assert from "node:assert/strict";
 import type { z } from "zod";
-import { ErrorReply } from "../../src/http/openapi.ts";
+import { ErrorReply } from "../../src/http/frame/openapi.ts";
 import { type AnswerOf, answerSchema, type Method } from "./answers.ts";
 
 export type Refused = z.output<typeof ErrorReply>;

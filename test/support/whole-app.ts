@@ -1,8 +1,8 @@
 // The app with every route of the service and no external services, for tests that must cover every endpoint.
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
-import type { App, Deps } from "../../src/http/deps.ts";
 import { EventHub } from "../../src/http/events.ts";
+import type { App, Deps } from "../../src/http/frame/deps.ts";
 import { serviceRoutes } from "../../src/http/routes.ts";
 import { Preparer } from "../../src/ingest/preparer.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";

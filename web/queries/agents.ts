@@ -1,7 +1,7 @@
 // Queries for agents, their latest trace and recent OTLP traffic.
 
 import { queryOptions } from "@tanstack/react-query";
-import type { Page } from "../../src/http/schemas.ts";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { read } from "../api.ts";

@@ -1,6 +1,6 @@
 // Queries for backtests, their results, and the results of a test by version.
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { Page } from "../../src/http/schemas.ts";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type {
   Backtest,
   BacktestDetail,

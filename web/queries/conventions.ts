@@ -1,7 +1,7 @@
 // Queries for the conventions that an agent's traces can be read by, and for what they would give a trace.
 import { queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { AgentConventions } from "../../src/http/projects/schemas.ts";
-import type { Page } from "../../src/http/schemas.ts";
 import type { ListedTrace, TracePreview } from "../../src/http/traces/schemas.ts";
 import { read } from "../api.ts";
 

@@ -1,7 +1,7 @@
 // Queries of the test case editor: vocabulary, validation and past traces.
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { Page } from "../../src/http/schemas.ts";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { Vocabulary } from "../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import type { RestsOn } from "../../src/model/judge/call.ts";

@@ -1,6 +1,6 @@
 // Finds a trace by its id in any project of the account, or by its external id in one agent.
 import { queryOptions } from "@tanstack/react-query";
-import type { Page } from "../../src/http/schemas.ts";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { ListedTrace, TraceOutline } from "../../src/http/traces/schemas.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { Failed, read } from "../api.ts";

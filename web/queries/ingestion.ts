@@ -1,8 +1,8 @@
 // Queries for the ingestion log: results of a project's requests, by minute and in total.
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { IngestionMinute, IngestionSummary, LastRejection } from "../../src/http/ingestion/schemas.ts";
-import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 import type { IngestionFilters } from "./ingestion-filters.ts";
 

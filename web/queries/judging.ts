@@ -1,8 +1,8 @@
 // Queries for judge calls, and for traces that the judge could not evaluate.
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { JudgeCall, Outages } from "../../src/http/judge/schemas.ts";
-import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
 export const outagesQuery = (agentId: string) =>

@@ -1,8 +1,8 @@
 // Queries for labels of the judge's answers, and for how well it agrees with them.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { JudgeAgreement } from "../../src/http/judge/agreement-schemas.ts";
 import type { Label, ListedLabel } from "../../src/http/judge/label-schemas.ts";
-import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
 export const runLabelsQuery = (runId: string) =>

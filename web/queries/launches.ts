@@ -1,7 +1,7 @@
 // Queries for launches of test cases and their manual runs.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { Page } from "../../src/http/schemas.ts";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type {
   Launch,
   LaunchComparison,

@@ -1,7 +1,7 @@
 // Query options for paginated lists.
 
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import type { Page } from "../../src/http/schemas.ts";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import { read } from "../api.ts";
 
 /** A paginated list; its data are the items of all loaded pages. */

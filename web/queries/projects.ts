@@ -1,8 +1,8 @@
 // Query for the account's projects.
 
 import { queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { Project } from "../../src/http/projects/schemas.ts";
-import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
 /** The first 200, which is more than anyone has to switch between. */

@@ -1,8 +1,8 @@
 // Routes of a project and its agents. Unknown ids lead to the not-found page.
 
 import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
+import type { Page } from "../../src/http/frame/schemas.ts";
 import type { Project } from "../../src/http/projects/schemas.ts";
-import type { Page } from "../../src/http/schemas.ts";
 import { agentQuery } from "../queries/agents.ts";
 import { projectsQuery } from "../queries/projects.ts";
 import { traceSearch } from "../queries/trace-search.ts";

@@ -8,11 +8,11 @@ import {
   insertAccessToken,
   listAccessTokens,
 } from "../../store/accounts/access-tokens.ts";
-import type { App, Deps } from "../deps.ts";
-import { listingOf, PageQuery, pageOf } from "../page.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Name, pageSchema } from "../frame/schemas.ts";
 import { expiryOf, presetDays } from "../projects/keys.ts";
-import { routesOf } from "../route.ts";
-import { Name, pageSchema } from "../schemas.ts";
 import { AccessToken, CreatedAccessToken } from "./schemas.ts";
 
 // Strict, as with keys: a misspelled expiry must not fall back to the default.

@@ -1,7 +1,7 @@
 // Sends an email to the owner of an account.
 import type { Mail } from "../../remote/mail/mailer.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../frame/deps.ts";
 
 /**
  * Like `send` of the mailer. An email that reaches the outbox when the deletion of its account has already emptied that is

@@ -3,9 +3,9 @@
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
-import { Name } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
+import { Name } from "../frame/schemas.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
 import type { Forward, SignUpDeps } from "./forward.ts";

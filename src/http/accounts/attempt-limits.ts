@@ -8,8 +8,8 @@ import {
   hasAttempt,
   uncountAttempt,
 } from "../../store/accounts/attempts.ts";
-import { networksOf } from "../client-ip.ts";
-import type { Deps } from "../deps.ts";
+import { networksOf } from "../frame/client-ip.ts";
+import type { Deps } from "../frame/deps.ts";
 
 type Limit = {
   /** Follows "Too many attempts". */

@@ -1,7 +1,7 @@
 // How the routes of accounts reach the library behind them.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Background } from "../background.ts";
+import type { Background } from "../frame/background.ts";
 import type { LocalLinks } from "./local-links.ts";
 
 export type Forward = (

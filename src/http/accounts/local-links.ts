@@ -1,8 +1,8 @@
 // Verification links to show on the screen, where nobody else can see it: without a mail server, on the user's own machine.
 import type { IncomingHttpHeaders } from "node:http";
 import { isLoopback, isOnlyThisMachine } from "../../model/only-this-machine.ts";
-import type { Deps } from "../deps.ts";
-import { type KeptLinks, OwnLinks } from "../machine.ts";
+import type { Deps } from "../frame/deps.ts";
+import { type KeptLinks, OwnLinks } from "../frame/machine.ts";
 
 type Asked = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
 

@@ -4,8 +4,8 @@
 import { z } from "zod";
 import { countActiveAccessTokens, deleteAccessTokensOf } from "../../store/accounts/access-tokens.ts";
 import { findAccountOfResetLink } from "../../store/accounts/accounts.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { rememberClient } from "./attempt-limits.ts";
 import type { Forward } from "./forward.ts";
 import {

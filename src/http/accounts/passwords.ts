@@ -5,8 +5,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { hashPassword, verifyPassword } from "better-auth/crypto";
 import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, nobody, type Owners } from "../../threads/fair-queue.ts";
-import { networksOf } from "../client-ip.ts";
-import type { PasswordHashing } from "../deps.ts";
+import { networksOf } from "../frame/client-ip.ts";
+import type { PasswordHashing } from "../frame/deps.ts";
 
 const waitMs = 10_000;
 let free = 2;

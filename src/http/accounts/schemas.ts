@@ -1,7 +1,7 @@
 // The response schemas of accounts, sessions, email verification and access tokens.
 import { z } from "zod";
 import { tokenScopes } from "../../model/access-token.ts";
-import { Id, Time } from "../schemas.ts";
+import { Id, Time } from "../frame/schemas.ts";
 
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 128;

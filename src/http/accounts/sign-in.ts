@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { endSession, findStoredPassword } from "../../store/accounts/accounts.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import type { Forward } from "./forward.ts";
 import { passwordChanged } from "./password-changed.ts";
 import { Email, Password, SignedIn } from "./schemas.ts";

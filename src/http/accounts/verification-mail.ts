@@ -7,7 +7,7 @@ import {
   insertEmailLink,
   markUnsent,
 } from "../../store/accounts/email-links.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../frame/deps.ts";
 import { mailAccount } from "./account-mail.ts";
 import { countVerificationEmail, uncountVerificationEmail } from "./attempt-limits.ts";
 

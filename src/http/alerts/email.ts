@@ -4,8 +4,8 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { getVerification } from "../../store/accounts/accounts.ts";
 import { accountOfToken, setAlerts, wantsAlerts } from "../../store/alerts/opt-outs.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { EmailAlerts, TurnedOff } from "./schemas.ts";
 
 const Token = z.string().min(1).max(500);

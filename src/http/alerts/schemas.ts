@@ -1,6 +1,6 @@
 // The response schemas of alerts: email settings, webhooks, deliveries, and the state of tests.
 import { z } from "zod";
-import { Id, Time } from "../schemas.ts";
+import { Id, Time } from "../frame/schemas.ts";
 
 export const EmailAlerts = z
   .object({

@@ -14,12 +14,12 @@ import {
   saveWebhook,
 } from "../../store/alerts/webhooks.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf } from "../route.ts";
-import { pageSchema } from "../schemas.ts";
-import { requireVerified } from "../signed-in.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf } from "../frame/route.ts";
+import { pageSchema } from "../frame/schemas.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 import { AgentWebhook, Delivery, SavedWebhook, TestState } from "./schemas.ts";
 
 export type WebhookDeps = {

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Refusal } from "../../model/refusal.ts";
 import type { MediaType } from "../../wire/media-type.ts";
 import { encodeStatus } from "../../wire/otlp-reply.ts";
+import { isOutage, logOutage } from "../frame/outage-log.ts";
+import { asRefusal, refusalBody } from "../frame/refuse.ts";
 import { metrics } from "../health.ts";
-import { isOutage, logOutage } from "../outage-log.ts";
-import { asRefusal, refusalBody } from "../refuse.ts";
 import { wrongPaths } from "./wrong-paths.ts";
 
 /** What a request tells about its sender. */

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { dropReasons } from "../../model/ingestion.ts";
 import { findLastRejection, listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
-import type { App, Deps } from "../deps.ts";
-import { listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Id, Instant, notReversed, pageSchema, searchText } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id, Instant, notReversed, pageSchema, searchText } from "../frame/schemas.ts";
 import { Code, IngestionMinute, IngestionSummary, LastRejection } from "./schemas.ts";
 
 const Range = {

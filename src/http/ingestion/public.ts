@@ -5,7 +5,7 @@ import type { IngestDeps, IngestRequest } from "../../ingest.ts";
 import { refusedWhole } from "../../model/ingestion.ts";
 import { hashKey } from "../../model/key.ts";
 import type { Refusal } from "../../model/refusal.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../frame/deps.ts";
 import { answerRefusal, isIngestion, senderOf } from "./answer-refusal.ts";
 import { openReceiving, receive } from "./public-endpoint.ts";
 import { receiveLogs } from "./public-logs.ts";

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refusal } from "../../model/refusal.ts";
 import type { Permits, Release } from "../../threads/fair-semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
-import type { Machine } from "../machine.ts";
-import { sharedPlacesOfKeys, takePlace } from "../places.ts";
-import { disconnected } from "../refuse.ts";
+import type { Machine } from "../frame/machine.ts";
+import { sharedPlacesOfKeys, takePlace } from "../frame/places.ts";
+import { disconnected } from "../frame/refuse.ts";
 import { inflateInline, inflateLarge } from "./inflate.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "./min-rate.ts";
 

@@ -2,10 +2,10 @@
 
 import { z } from "zod";
 import { type IngestDeps, ingestSample } from "../../ingest.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
-import { Id } from "../schemas.ts";
-import { requireVerified } from "../signed-in.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id } from "../frame/schemas.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 
 export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: IngestDeps }): void {
   const route = routesOf(app, "traces");

@@ -1,7 +1,7 @@
 // The response schemas of the ingestion log.
 import { z } from "zod";
 import { dropReasons, ingestionCodes } from "../../model/ingestion.ts";
-import { Id, Time } from "../schemas.ts";
+import { Id, Time } from "../frame/schemas.ts";
 
 export const Code = z.enum(ingestionCodes);
 export type Code = z.output<typeof Code>;

@@ -1,7 +1,7 @@
 // The schema of how well the judge agrees with labels: for checks and for scenario matches, by judge and by test version.
 import { z } from "zod";
 import { labelsOfEachMin, uncorrectedReasons } from "../../model/judge/corrected-rate.ts";
-import { Id } from "../schemas.ts";
+import { Id } from "../frame/schemas.ts";
 import { Answer, Judged, judge } from "./label-schemas.ts";
 
 const interval = {

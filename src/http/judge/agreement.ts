@@ -14,9 +14,9 @@ import type { Database } from "../../store/db.ts";
 import { type CountedLabels, countLabels, countLive, type LiveCounts } from "../../store/judge/agreement.ts";
 import { findJudgeConnection } from "../../store/judge/connections.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
 import { type CheckRow, JudgeAgreement } from "./agreement-schemas.ts";
 import { LabelFilter } from "./label-schemas.ts";
 

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
-import type { App, Deps } from "../deps.ts";
-import { PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Day, pageSchema, queryNumber } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Day, pageSchema, queryNumber } from "../frame/schemas.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
 /** A page: each call has a prompt of up to some 100 KB, which is decompressed here, where other accounts are answered too. */

@@ -18,11 +18,11 @@ import {
 import { clearWaits, findJudgeState, fingerprintOf } from "../../store/judge/states.ts";
 import { retryWaitingSoon } from "../../store/runs/waiting.ts";
 import { unreadableSecret, type Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf, untilClosed } from "../route.ts";
-import { requireVerified } from "../signed-in.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf, untilClosed } from "../frame/route.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 import { JudgeTrial, ProjectJudge } from "./schemas.ts";
 import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 

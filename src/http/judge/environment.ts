@@ -2,10 +2,10 @@
 
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf } from "../../model/judge/connection.ts";
-import type { App, Deps } from "../deps.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf, untilClosed } from "../route.ts";
-import { requireVerified } from "../signed-in.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf, untilClosed } from "../frame/route.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 import { EnvironmentJudge, JudgeTrial } from "./schemas.ts";
 import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { judgeProviders } from "../../model/judge/call.ts";
 import { judgedAnswers, type LabelQuestion, labelAnswers } from "../../model/judge/label.ts";
-import { Id, Note, Time, typed } from "../schemas.ts";
+import { Id, Note, Time, typed } from "../frame/schemas.ts";
 import { estimatedCalls } from "./schemas.ts";
 
 export const Judged = z.enum(judgedAnswers);

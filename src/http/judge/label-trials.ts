@@ -5,12 +5,12 @@ import type { Editor } from "../../editor.ts";
 import { judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
 import { findJudgeConnection } from "../../store/judge/connections.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { PageQuery, pageOf } from "../page.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf, untilClosed } from "../route.ts";
-import { Id } from "../schemas.ts";
-import { requireVerified } from "../signed-in.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { PageQuery, pageOf } from "../frame/page.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf, untilClosed } from "../frame/route.ts";
+import { Id } from "../frame/schemas.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 import { LabelTrial } from "./label-schemas.ts";
 
 export type LabelTrialDeps = {

@@ -22,10 +22,10 @@ import { findRun, type RunWithDetail } from "../../store/runs/read.ts";
 import { listWholeTurns } from "../../store/runs/turns.ts";
 import { findTraceSize } from "../../store/traces/read.ts";
 import type { TraceParts } from "../../trace-reader.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Flag, pageSchema, queryNumber } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Flag, pageSchema, queryNumber } from "../frame/schemas.ts";
 import { type Judged, judgedIn } from "./label-question.ts";
 import { Label, LabelBody, LabelFilter, LabelSet, ListedLabel } from "./label-schemas.ts";
 

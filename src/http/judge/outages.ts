@@ -14,9 +14,9 @@ import { evaluateAgain } from "../../store/runs/again.ts";
 import { evaluateManualRunsAgain } from "../../store/runs/manual-runs.ts";
 import { countLeft, judgeAgain, readOutages } from "../../store/runs/outages.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
-import { Id } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id } from "../frame/schemas.ts";
 import { JudgedAgain, Outages } from "./schemas.ts";
 
 const ToEvaluate = z

@@ -5,8 +5,8 @@ import { builtInPrices } from "../../model/price/built-in.ts";
 import type { OwnPrice } from "../../model/price/rates.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { listJudgePrices, replaceJudgePrices } from "../../store/judge/prices.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { JudgePrices, OwnPrice as Price } from "./schemas.ts";
 
 const pricesMax = 200;

@@ -4,7 +4,7 @@ import { judgeModes, judgeProviders } from "../../model/judge/call.ts";
 import { modelName } from "../../model/judge/connection.ts";
 import { outagesMax } from "../../model/judge/outages.ts";
 import { againRefusals } from "../../model/run/tests-again.ts";
-import { Day, Id, Time } from "../schemas.ts";
+import { Day, Id, Time } from "../frame/schemas.ts";
 import { judgeUse } from "../traces/run-schemas.ts";
 
 const Provider = z.enum(judgeProviders);

@@ -1,9 +1,9 @@
 // The judge settings of an agent: its sampling rate and daily budget.
 import { z } from "zod";
 import { findJudgeSettings, findJudgeToday, updateJudgeSettings } from "../../store/judge/settings.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
 import { JudgeSettings, settingsFields } from "./schemas.ts";
 
 const Settings = z.strictObject(settingsFields);

@@ -4,7 +4,7 @@ import { reasonText } from "../../model/run/reason-text.ts";
 import { modesOf } from "../../remote/judge/models.ts";
 import { type OpenProbe, probeJudge } from "../../remote/judge/probe.ts";
 import { fingerprintOf, pauseJudge, resumeJudge, saveLowCount } from "../../store/judge/states.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../frame/deps.ts";
 import type { JudgeTrial } from "./schemas.ts";
 
 /** Enough for a local model to load first. */

@@ -20,11 +20,11 @@ import {
   saveConnection,
 } from "../../store/runs/agent-connections.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf, untilClosed } from "../route.ts";
-import { requireVerified } from "../signed-in.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf, untilClosed } from "../frame/route.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 import { AgentTrial, AgentConnection as ConnectionAnswer } from "./schemas.ts";
 
 export type ConnectionDeps = {

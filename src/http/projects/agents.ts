@@ -6,10 +6,10 @@ import { presets } from "../../reading/presets.ts";
 import { deleteAgent, findAgent, insertAgent, listAgents, updateAgent } from "../../store/accounts/agents.ts";
 import { findRereading } from "../../store/accounts/rereading.ts";
 import { ConventionRules, Conventions } from "../conventions.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { ExactName, Name, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { ExactName, Name, pageSchema } from "../frame/schemas.ts";
 import { changedIntake, intakeFields, newIntake } from "./intake.ts";
 import { Agent, AgentConventions, AgentType, ReadFrom } from "./schemas.ts";
 

@@ -1,7 +1,7 @@
 // The response schemas of erasures.
 import { z } from "zod";
 import { criterionKinds } from "../../model/erasure.ts";
-import { Id, Time } from "../schemas.ts";
+import { Id, Time } from "../frame/schemas.ts";
 
 const Excerpt = z.string().describe("The value with a few characters around it.");
 

@@ -32,10 +32,10 @@ import {
   requireRoom,
 } from "../../store/erasures.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { ExactText, Id, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { ExactText, Id, pageSchema } from "../frame/schemas.ts";
 import { Erasure, ErasureDetail } from "./erasure-schemas.ts";
 import { FoundHolders } from "./found-holders.ts";
 

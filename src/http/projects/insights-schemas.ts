@@ -1,8 +1,8 @@
 // The response schemas of insights: pass rates, durations and tokens over time.
 import { z } from "zod";
 import { Failing } from "../alerts/schemas.ts";
+import { Id, Time } from "../frame/schemas.ts";
 import { CorrectedRate } from "../judge/agreement-schemas.ts";
-import { Id, Time } from "../schemas.ts";
 import { PassRate } from "../test-cases/launch-schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import type { Span } from "../../store/runs/insights.ts";
-import { Instant } from "../schemas.ts";
+import { Instant } from "../frame/schemas.ts";
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;

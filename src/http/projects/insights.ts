@@ -13,11 +13,11 @@ import {
   listTestStrips,
   type Span,
 } from "../../store/runs/insights.ts";
-import type { App, Deps } from "../deps.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id, pageSchema } from "../frame/schemas.ts";
 import { type AgreementDeps, correctedRates, keyOfCheck } from "../judge/agreement.ts";
-import { listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Id, pageSchema } from "../schemas.ts";
 import { tallyView } from "../tally.ts";
 import { AgentDay, Insights, stripDays, TestInsights } from "./insights-schemas.ts";
 import {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { forgetSeconds } from "../../model/content.ts";
 import { ifThen } from "../../model/if-then.ts";
-import { ExactText } from "../schemas.ts";
+import { ExactText } from "../frame/schemas.ts";
 
 const keysMax = 100;
 const aMinuteToAYear = "Must be between a minute and a year: 60 to 31,536,000 seconds.";

@@ -5,10 +5,10 @@ import { ifThen } from "../../model/if-then.ts";
 import { hashKey, makeKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { deleteKey, findKey, insertKey, limitKey, listKeys } from "../../store/accounts/keys.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Id, Name, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id, Name, pageSchema } from "../frame/schemas.ts";
 import { RequestsPerMinute } from "./rate-limit.ts";
 import { CreatedKey, Key } from "./schemas.ts";
 

@@ -1,6 +1,6 @@
 // The response schemas of tokens and cost by model over time.
 import { z } from "zod";
-import { Time } from "../schemas.ts";
+import { Time } from "../frame/schemas.ts";
 
 const tally = {
   calls: z.number().int(),

@@ -3,8 +3,8 @@ import { PriceList } from "../../model/price/price.ts";
 import { costOfUsage, type ModelUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { listModelPoints, type ModelPoint } from "../../store/runs/model-hours.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { pointsMax, SpanQuery, spanOf, tooManyPoints } from "./insights-span.ts";
 import { ModelInsights, type ModelTally } from "./model-insights-schemas.ts";
 

@@ -1,7 +1,7 @@
 // The response schema of an agent's overview.
 import { z } from "zod";
 import { Failing } from "../alerts/schemas.ts";
-import { Id, Time } from "../schemas.ts";
+import { Id, Time } from "../frame/schemas.ts";
 import { Counts } from "../traces/result-schemas.ts";
 
 const whole = z.number().int().min(0);

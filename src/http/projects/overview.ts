@@ -19,8 +19,8 @@ import {
 } from "../../store/runs/overview.ts";
 import { namesOfTests } from "../../store/test-cases.ts";
 import { listTraces } from "../../store/traces/list.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { dayMs, lastDay } from "./insights-span.ts";
 import { Overview } from "./overview-schemas.ts";
 

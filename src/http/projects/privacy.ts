@@ -5,12 +5,12 @@ import type { RedactionRules } from "../../model/redaction.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { findPrivacy, findPseudonymKey, savePrivacy } from "../../store/accounts/privacy.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
-import { checkingOf } from "../checking.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
+import { checkingOf } from "../frame/checking.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf } from "../frame/route.ts";
 import { Privacy, PrivacyInput, PrivacyPreview, PrivacyRules, PseudonymKey } from "../privacy-schemas.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf } from "../route.ts";
 
 export function registerPrivacy(app: App, deps: Deps & { vault: Vault; editor: Editor }): void {
   registerSettings(app, deps);

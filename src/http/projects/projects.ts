@@ -9,10 +9,10 @@ import {
   listProjects,
   renameProject,
 } from "../../store/accounts/projects.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Name, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Name, pageSchema } from "../frame/schemas.ts";
 import { Project } from "./schemas.ts";
 
 const Body = z.object({ name: Name });

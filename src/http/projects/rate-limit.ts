@@ -3,9 +3,9 @@ import { z } from "zod";
 import { requestsPerMinuteMax } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { findRateLimit, saveRateLimit } from "../../store/accounts/projects.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
 import { RateLimit } from "./schemas.ts";
 
 /** Of a key or a project. */

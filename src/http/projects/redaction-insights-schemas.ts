@@ -1,6 +1,6 @@
 // The response schema of what privacy rules redacted over time.
 import { z } from "zod";
-import { Time } from "../schemas.ts";
+import { Time } from "../frame/schemas.ts";
 
 const count = z.number().int().describe("Redacted places. A trace that is sent again counts again.");
 

@@ -1,7 +1,7 @@
 // What privacy rules redacted in an agent's traces over time, by rule.
 import { listRedactionPoints } from "../../store/traces/redactions.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { pointsMax, SpanQuery, spanOf, tooManyPoints } from "./insights-span.ts";
 import { RedactionInsights } from "./redaction-insights-schemas.ts";
 

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findRetention, saveRetention } from "../../store/traces/retention.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
 import { Retention, retentionDaysMax } from "./retention-schemas.ts";
 
 const Body = z.strictObject({

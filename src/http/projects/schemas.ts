@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ConnectionView } from "../../model/agent/connection.ts";
 import { ShownRules } from "../convention-schemas.ts";
-import { Id, Time, typed } from "../schemas.ts";
+import { Id, Time, typed } from "../frame/schemas.ts";
 
 export const Project = z.object({ id: Id, name: z.string(), createdAt: Time }).meta({ id: "Project" });
 export type Project = z.output<typeof Project>;

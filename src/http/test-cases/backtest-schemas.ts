@@ -1,8 +1,8 @@
 // The response schemas of backtests and of results by test version.
 import { z } from "zod";
 import { backtestCauses, backtestChanges } from "../../model/run/backtest.ts";
+import { Id, Time } from "../frame/schemas.ts";
 import { estimatedCalls } from "../judge/schemas.ts";
-import { Id, Time } from "../schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
 import { TestDocument } from "./schemas.ts";
 

@@ -21,11 +21,11 @@ import {
 } from "../../store/runs/backtests.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import { listLatestLive } from "../../store/traces/read.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf, untilClosed } from "../route.ts";
-import { Id, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf, untilClosed } from "../frame/route.ts";
+import { Id, pageSchema } from "../frame/schemas.ts";
 import { Outcome } from "../traces/result-schemas.ts";
 import { BacktestLoop } from "./backtest-loop.ts";
 import {

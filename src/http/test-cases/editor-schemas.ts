@@ -3,7 +3,7 @@ import { z } from "zod";
 import { restsOnWords } from "../../model/judge/call.ts";
 import type { Applicability, Result } from "../../model/run/run.ts";
 import type { AssertionDraft } from "../../model/test-case/assertion.ts";
-import { typed } from "../schemas.ts";
+import { typed } from "../frame/schemas.ts";
 import { looseResult } from "../traces/result-schemas.ts";
 import { applicability } from "../traces/run-schemas.ts";
 

@@ -5,12 +5,12 @@ import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import type { Account } from "../../model/account.ts";
 import type { Permits } from "../../threads/fair-semaphore.ts";
-import type { App, Deps } from "../deps.ts";
-import { found } from "../page.ts";
-import { holdersOfAccount, sharedPlacesOfAccounts, takePlace } from "../places.ts";
-import { limitTrials } from "../rate-limit.ts";
-import { routesOf, untilClosed } from "../route.ts";
-import { Flag, Id } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { holdersOfAccount, sharedPlacesOfAccounts, takePlace } from "../frame/places.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
+import { routesOf, untilClosed } from "../frame/route.ts";
+import { Flag, Id } from "../frame/schemas.ts";
 import {
   DraftedAssertion,
   DryRun,

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
+import { Id, Time, typed } from "../frame/schemas.ts";
 import { Redactions } from "../privacy-schemas.ts";
-import { Id, Time, typed } from "../schemas.ts";
 import { Counts, reasonParts } from "../traces/result-schemas.ts";
 import { Run, RunDetail } from "../traces/run-schemas.ts";
 

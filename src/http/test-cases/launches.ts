@@ -24,11 +24,11 @@ import {
   requireRoom,
 } from "../../store/runs/launches.ts";
 import { listRunnable } from "../../store/test-cases.ts";
-import { type App, type Deps, quotasOf } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
-import { requireVerified } from "../signed-in.ts";
+import { type App, type Deps, quotasOf } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Flag, Id, pageSchema, queryNumber } from "../frame/schemas.ts";
+import { requireVerified } from "../frame/signed-in.ts";
 import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
 import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
 import { launchedRunView } from "./launch-view.ts";

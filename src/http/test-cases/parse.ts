@@ -14,9 +14,9 @@ import {
   parseDraft,
   parseTestCase,
 } from "../../model/test-case/test-case.ts";
-import { checkingOf } from "../checking.ts";
-import type { App, Deps } from "../deps.ts";
-import { limitTrials } from "../rate-limit.ts";
+import { checkingOf } from "../frame/checking.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { limitTrials } from "../frame/rate-limit.ts";
 
 export type Validated = { document: TestCaseDocument; warnings: Issue[] };
 

@@ -5,10 +5,10 @@ import { findManualRun, listManualRunsOfTest } from "../../store/runs/launched-r
 import { findRun, listRunsOfTest } from "../../store/runs/read.ts";
 import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Flag, Id, Instant, notReversed, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Flag, Id, Instant, notReversed, pageSchema } from "../frame/schemas.ts";
 import { Outcome } from "../traces/result-schemas.ts";
 import { runDetailView } from "../traces/view.ts";
 import { AnyRunDetail } from "./launch-schemas.ts";

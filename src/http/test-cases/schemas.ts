@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/document.ts";
 import { type Ineligibility, ineligibilities } from "../../model/test-case/eligibility.ts";
-import { FieldIssue, Id, typed } from "../schemas.ts";
+import { FieldIssue, Id, typed } from "../frame/schemas.ts";
 
 /** Of requests with a test case: its inputs may have a million characters, each of up to six bytes in JSON. */
 export const testBytesMax = 8 * 1024 * 1024;

@@ -14,10 +14,10 @@ import {
   updateTestCase,
   updateTestCases,
 } from "../../store/test-cases.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Id, pageSchema } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id, pageSchema } from "../frame/schemas.ts";
 import { type TestParser, testParserOf } from "./parse.ts";
 import { ListedTest, Status, testBytesMax, ValidatedTest } from "./schemas.ts";
 

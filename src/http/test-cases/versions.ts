@@ -1,8 +1,8 @@
 // /api/tests/:id/versions: results of a test on live traffic by its version.
 import { z } from "zod";
 import { listTestVersions } from "../../store/runs/insights.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
 import { tallyView } from "../tally.ts";
 import { TestVersion } from "./backtest-schemas.ts";
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { ShownConversation } from "../../model/trace/shown.ts";
-import { Id, typed } from "../schemas.ts";
+import { Id, typed } from "../frame/schemas.ts";
 import { translated } from "./result-schemas.ts";
 
 const path = z

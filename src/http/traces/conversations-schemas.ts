@@ -1,6 +1,6 @@
 // The response schemas of conversations: traces of an agent with the same conversation id.
 import { z } from "zod";
-import { Id, pageSchema, Time } from "../schemas.ts";
+import { Id, pageSchema, Time } from "../frame/schemas.ts";
 import { Outcome } from "./result-schemas.ts";
 import { ListedTrace, longIds } from "./schemas.ts";
 

@@ -16,10 +16,10 @@ import {
 } from "../../store/traces/conversations.ts";
 import { findTraceSizes } from "../../store/traces/read.ts";
 import type { TraceParts, TraceReader } from "../../trace-reader.ts";
-import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { routesOf } from "../route.ts";
-import { Id, queryNumber, searchText } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../frame/page.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id, queryNumber, searchText } from "../frame/schemas.ts";
 import { conversationView, turnPartView } from "./conversation-view.ts";
 import { ConversationPage, ConversationTurns, TurnOfTrace } from "./conversations-schemas.ts";
 import { viewsOf } from "./list.ts";

@@ -11,7 +11,7 @@ import { type ListedTrace as ListedTraceRow, listTraces } from "../../store/trac
 import type { TraceFilters } from "../../store/traces/list-filters.ts";
 import { isByCost, listOrdered, type OrderedCursor, type Sort } from "../../store/traces/list-ordered.ts";
 import type { TraceReader } from "../../trace-reader.ts";
-import { cursorOf, idOfCursor, pageOf, uuidOf } from "../page.ts";
+import { cursorOf, idOfCursor, pageOf, uuidOf } from "../frame/page.ts";
 import type { TracePage } from "./schemas.ts";
 import { failedTestsMax, listedTraceView } from "./view.ts";
 

@@ -15,12 +15,12 @@ import { findTrace, findTraceSize, type TraceRow } from "../../store/traces/read
 import type { Permits } from "../../threads/fair-semaphore.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import { ConventionList, ConventionRules, Conventions } from "../conventions.ts";
-import type { App, Deps } from "../deps.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { found } from "../frame/page.ts";
+import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../frame/places.ts";
+import { routesOf } from "../frame/route.ts";
+import { Flag } from "../frame/schemas.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
-import { found } from "../page.ts";
-import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
-import { routesOf } from "../route.ts";
-import { Flag } from "../schemas.ts";
 import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceDetail, TraceOutline, TracePreview } from "./schemas.ts";
 import { traceOutlineView, wholeTraceView } from "./view.ts";

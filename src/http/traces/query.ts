@@ -7,8 +7,8 @@ import { assertionTypes } from "../../model/test-case/assertion.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import { boundedId } from "../../reading/derived/identity.ts";
 import type { TraceFilters } from "../../store/traces/list-filters.ts";
-import { PageQuery } from "../page.ts";
-import { Flag, Id, Instant, notReversed, queryNumber, searchText } from "../schemas.ts";
+import { PageQuery } from "../frame/page.ts";
+import { Flag, Id, Instant, notReversed, queryNumber, searchText } from "../frame/schemas.ts";
 
 const number = queryNumber(z.number().nonnegative());
 const count = queryNumber(z.number().nonnegative().int());

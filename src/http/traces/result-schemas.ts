@@ -2,7 +2,7 @@
 // snake_case wire names.
 import { z } from "zod";
 import type { Result as RunResult } from "../../model/run/run.ts";
-import { Id, typed } from "../schemas.ts";
+import { Id, typed } from "../frame/schemas.ts";
 
 export const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
 export const Counts = z.object({

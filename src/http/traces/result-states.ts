@@ -7,9 +7,9 @@ import type { Database } from "../../store/db.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listResultStates, saveResultState } from "../../store/traces/result-states.ts";
-import type { App, Deps } from "../deps.ts";
-import { routesOf } from "../route.ts";
-import { Id, Note } from "../schemas.ts";
+import type { App, Deps } from "../frame/deps.ts";
+import { routesOf } from "../frame/route.ts";
+import { Id, Note } from "../frame/schemas.ts";
 import { ResultStateView } from "./schemas.ts";
 
 export function registerResultStates(app: App, { db }: Deps): void {

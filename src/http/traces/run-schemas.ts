@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Applicability as RunApplicability } from "../../model/run/run.ts";
 import { ShownRules } from "../convention-schemas.ts";
-import { Id, Time, typed } from "../schemas.ts";
+import { Id, Time, typed } from "../frame/schemas.ts";
 import { Counts, Outcome, Result, reasonParts, suspicious } from "./result-schemas.ts";
 
 const runFields = {

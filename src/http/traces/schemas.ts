@@ -9,8 +9,8 @@ import type {
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
 import { ShownRules } from "../convention-schemas.ts";
+import { Id, pageSchema, Time, typed } from "../frame/schemas.ts";
 import { Redactions } from "../privacy-schemas.ts";
-import { Id, pageSchema, Time, typed } from "../schemas.ts";
 import { cost, spanCall, tokens } from "./cost-schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";
 

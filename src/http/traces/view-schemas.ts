@@ -1,6 +1,6 @@
 // Schemas of saved views of an agent's list of traces.
 import { z } from "zod";
-import { Id, Name, searchText } from "../schemas.ts";
+import { Id, Name, searchText } from "../frame/schemas.ts";
 
 const View = {
   name: Name.refine(name => name.length <= 60, "Must have at most 60 characters.").meta({ maxLength: 60 }),

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { PasswordHashing } from "../../../src/http/deps.ts";
+import type { PasswordHashing } from "../../../src/http/frame/deps.ts";
 import { startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { cheapPasswords } from "../../support/cheap-passwords.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,8 +1,8 @@
 // A project's judge over the API: its key is never returned, and a connection test stores its findings.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { trialsPerMinute } from "../../../src/http/frame/rate-limit.ts";
 import { registerJudgeConnections } from "../../../src/http/judge/connections.ts";
-import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
 import type {
   GivenVerdict,
   JudgeCall,

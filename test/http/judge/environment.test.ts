@@ -1,7 +1,7 @@
 // The environment's judge as the settings show it, and its connection test.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
+import { trialsPerMinute } from "../../../src/http/frame/rate-limit.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   completion,

@@ -1,8 +1,8 @@
 // An agent's connection over the API: secrets are never returned, and a test message reports its result.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { trialsPerMinute } from "../../../src/http/frame/rate-limit.ts";
 import { registerAgentConnections } from "../../../src/http/projects/agent-connections.ts";
-import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
 import { type Outbound, openOutbound } from "../../../src/remote/outbound.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import {

@@ -1,7 +1,7 @@
 // A dry run over HTTP, as clients poll it: what it found beside traces is searched for once.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { App, Deps } from "../../../src/http/deps.ts";
+import type { App, Deps } from "../../../src/http/frame/deps.ts";
 import { registerErasures } from "../../../src/http/projects/erasures.ts";
 import { insertDryRun } from "../../../src/store/erasures.ts";
 import { startTestApp } from "../../support/app.ts";

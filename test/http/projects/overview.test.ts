@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Page } from "../../../src/http/frame/schemas.ts";
 import type { Overview } from "../../../src/http/projects/overview-schemas.ts";
-import type { Page } from "../../../src/http/schemas.ts";
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import type { Routing } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";

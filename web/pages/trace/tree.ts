@@ -241,5 +241,7 @@ export function nextMarkedRow(
 /** The run that is shown: the one named, else the latest completed, else the latest. */
 export function shownRun(runs: RunDetail[], runId: string | undefined): RunDetail | undefined {
   const ofState = (...states: RunDetail["state"][]) => runs.find(({ state }) => states.includes(state));
-  return runs.find(({ id }) => id === runId) ?? ofState("completed") ?? ofState("pending", "running") ?? runs[0];
+  return (
+    runs.find(({ id }) => id === runId) ?? ofState("completed") ?? ofState("pending", "running") ?? runs[0]
+  );
 }

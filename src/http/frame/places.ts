@@ -1,10 +1,10 @@
 // Limits concurrent work: places of which every account and key may hold a share, so that the others still get in.
 import type { FastifyReply } from "fastify";
-import type { Account } from "../model/account.ts";
-import type { AdmittedKey } from "../model/key.ts";
-import { Refusal } from "../model/refusal.ts";
-import { FairSemaphore, type Permits, type Release } from "../threads/fair-semaphore.ts";
-import { permitsNamed } from "../threads/named-permits.ts";
+import type { Account } from "../../model/account.ts";
+import type { AdmittedKey } from "../../model/key.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { FairSemaphore, type Permits, type Release } from "../../threads/fair-semaphore.ts";
+import { permitsNamed } from "../../threads/named-permits.ts";
 import { type Machine, onlyProcess } from "./machine.ts";
 import { disconnected } from "./refuse.ts";
 

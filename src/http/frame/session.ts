@@ -2,14 +2,14 @@
 // belong to the account.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { bearerOf } from "../model/access-token.ts";
-import type { Account } from "../model/account.ts";
-import { hashKey } from "../model/key.ts";
-import { Refusal } from "../model/refusal.ts";
-import { admitAccessToken } from "../store/accounts/access-tokens.ts";
-import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
-import { requireQuota } from "../store/accounts/quotas.ts";
-import type { Release } from "../threads/fair-semaphore.ts";
+import { bearerOf } from "../../model/access-token.ts";
+import type { Account } from "../../model/account.ts";
+import { hashKey } from "../../model/key.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { admitAccessToken } from "../../store/accounts/access-tokens.ts";
+import { isOwn, isOwnedNoun } from "../../store/accounts/ownership.ts";
+import { requireQuota } from "../../store/accounts/quotas.ts";
+import type { Release } from "../../threads/fair-semaphore.ts";
 import { admitsTokens } from "./access.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { originFault } from "./origin.ts";

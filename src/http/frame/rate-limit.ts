@@ -1,7 +1,7 @@
 // Rate limit for trials (test messages, judge tests, dry runs) of each account: concurrent ones on this machine, and per
 // minute for all nodes together.
-import { Refusal } from "../model/refusal.ts";
-import { countAttempt } from "../store/accounts/attempts.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { countAttempt } from "../../store/accounts/attempts.ts";
 import type { Deps } from "./deps.ts";
 import { onlyProcess } from "./machine.ts";
 

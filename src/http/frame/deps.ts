@@ -7,10 +7,10 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { defaultQuotas, type Quotas } from "../model/quotas.ts";
-import type { Mailer } from "../remote/mail/mailer.ts";
-import type { Database } from "../store/db.ts";
-import type { Vault } from "../store/secrets/vault.ts";
+import { defaultQuotas, type Quotas } from "../../model/quotas.ts";
+import type { Mailer } from "../../remote/mail/mailer.ts";
+import type { Database } from "../../store/db.ts";
+import type { Vault } from "../../store/secrets/vault.ts";
 import type { Machine } from "./machine.ts";
 
 export type Deps = {

@@ -1,6 +1,6 @@
 // The account that a request is signed in as.
-import type { Account } from "../model/account.ts";
-import { Refusal } from "../model/refusal.ts";
+import type { Account } from "../../model/account.ts";
+import { Refusal } from "../../model/refusal.ts";
 
 /** Throws EMAIL_NOT_VERIFIED. `what` begins its message, as in "Agents can be called". */
 export function requireVerified(account: Account, what: string): void {

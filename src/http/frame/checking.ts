@@ -1,5 +1,5 @@
 // The thread where large bodies are parsed, and where what tenants write is compiled to check it; accounts take turns.
-import { ThreadPool } from "../threads/pool.ts";
+import { ThreadPool } from "../../threads/pool.ts";
 import type { App } from "./deps.ts";
 
 export type Check = "body" | "test" | "draft" | "validate" | "rules";

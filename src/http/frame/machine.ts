@@ -1,5 +1,5 @@
 // What the HTTP processes of one machine share: places for costly work, links to show, and the metrics of all.
-import { type NamedPermits, OwnPermits } from "../threads/named-permits.ts";
+import { type NamedPermits, OwnPermits } from "../../threads/named-permits.ts";
 
 export type Machine = {
   /** HTTP processes on this machine, this one included. Limits per process are divided by it. */

@@ -1,8 +1,8 @@
 // Registers routes of the API: each says in one place who may call it, what it takes, what it answers, and how.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import type { Account } from "../model/account.ts";
-import type { QuotaNoun } from "../model/quotas.ts";
+import type { Account } from "../../model/account.ts";
+import type { QuotaNoun } from "../../model/quotas.ts";
 import type { Access } from "./access.ts";
 import type { App } from "./deps.ts";
 

@@ -1,6 +1,6 @@
 // Rejects requests without a Host and with an Expect other than 100-continue, which Node would answer without a body, and
 // those with two Hosts or a transfer coding other than chunked, which Node would accept.
-import { Refusal } from "../model/refusal.ts";
+import { Refusal } from "../../model/refusal.ts";
 import type { App } from "./deps.ts";
 
 /** For `http.createServer`: Node leaves both checks to `checkHeaders`. */

@@ -3,7 +3,7 @@ import swagger from "@fastify/swagger";
 import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { refusals } from "../model/refusals.ts";
+import { refusals } from "../../model/refusals.ts";
 import type { App } from "./deps.ts";
 import { cookiePrefixOf } from "./session.ts";
 

@@ -1,8 +1,8 @@
 // Keyset pagination: `cursor` and `limit` in the query, `{ items, nextCursor }` in the answer.
 import { z } from "zod";
-import { Refusal } from "../model/refusal.ts";
-import { isUuid } from "../store/accounts/ownership.ts";
-import { type Listing, newest } from "../store/listing.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { isUuid } from "../../store/accounts/ownership.ts";
+import { type Listing, newest } from "../../store/listing.ts";
 import { type Page, queryNumber } from "./schemas.ts";
 
 // A cursor is the id of the last item returned or scanned, as 22 opaque characters.

@@ -1,7 +1,7 @@
 // CSRF protection: rejects write requests that a page of another site makes a browser send, and says what is wrong when
 // the service itself is opened under an origin that it does not know.
 import type { IncomingHttpHeaders } from "node:http";
-import { Refusal } from "../model/refusal.ts";
+import { Refusal } from "../../model/refusal.ts";
 
 type Asked = { method: string; headers: IncomingHttpHeaders };
 

@@ -1,9 +1,9 @@
 // Logs requests that are answered 503: one line without a stack, and during an outage once a minute for each route and error.
 import type { FastifyRequest } from "fastify";
-import { errorText } from "../log/error-text.ts";
-import { leftOutBefore } from "../log/repeats.ts";
-import type { Refusal } from "../model/refusal.ts";
-import { isTransient } from "../store/db.ts";
+import { errorText } from "../../log/error-text.ts";
+import { leftOutBefore } from "../../log/repeats.ts";
+import type { Refusal } from "../../model/refusal.ts";
+import { isTransient } from "../../store/db.ts";
 
 /**
  * Whether the service, its database or a worker of a cluster was unavailable, and not what a bug broke. A thread sends the text of a

@@ -1,10 +1,10 @@
 // Reads the bodies of the API, only JSON in UTF-8: what each kind of route accepts, what is parsed on a thread, and at what rate.
 import type { FastifyRequest } from "fastify";
-import type { Account } from "../model/account.ts";
-import { Refusal } from "../model/refusal.ts";
-import { tellOfWork } from "../model/work.ts";
-import { countAttempt } from "../store/accounts/attempts.ts";
-import { countBytes, requireBytes } from "../store/accounts/use.ts";
+import type { Account } from "../../model/account.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { tellOfWork } from "../../model/work.ts";
+import { countAttempt } from "../../store/accounts/attempts.ts";
+import { countBytes, requireBytes } from "../../store/accounts/use.ts";
 import { checkingOf } from "./checking.ts";
 import { type App, type Deps, quotasOf } from "./deps.ts";
 import { inlineElements, isLarge, parseJson } from "./parse-json.ts";

@@ -1,8 +1,8 @@
 // Parses the JSON of a request to the API, within limits on its values and nesting.
-import { mayBeAltered, parseExactly } from "../model/json-exact.ts";
-import { Refusal } from "../model/refusal.ts";
-import { scanJson } from "../wire/json-scan.ts";
-import { decodeLimits } from "../wire/limits.ts";
+import { mayBeAltered, parseExactly } from "../../model/json-exact.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { scanJson } from "../../wire/json-scan.ts";
+import { decodeLimits } from "../../wire/limits.ts";
 
 const levelsMax = 200;
 const utf8 = new TextDecoder("utf-8", { fatal: true });

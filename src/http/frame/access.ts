@@ -1,5 +1,5 @@
 // Who may call a route. Every route names one of these: one that names none cannot be registered.
-import type { TokenScope } from "../model/access-token.ts";
+import type { TokenScope } from "../../model/access-token.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

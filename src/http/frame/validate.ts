@@ -1,8 +1,8 @@
 // Validates requests against their schemas and reports issues with JS paths (`a.b[0]`).
 import type { FastifySchemaCompiler } from "fastify";
 import type { z } from "zod";
-import { pathText } from "../model/path.ts";
-import { type Issue, Refusal } from "../model/refusal.ts";
+import { pathText } from "../../model/path.ts";
+import { type Issue, Refusal } from "../../model/refusal.ts";
 
 /** For `setValidatorCompiler`: an invalid request is a VALIDATION_ERROR with its issues. */
 export const validate: FastifySchemaCompiler<z.ZodType> =

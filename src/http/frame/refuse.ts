@@ -1,8 +1,8 @@
 // The error handler of the HTTP API: maps every error to a Refusal and sends it.
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Issue, Refusal } from "../model/refusal.ts";
-import { asUnavailable, asUnreadable, isCommitFault, violatedConstraint } from "../store/db.ts";
+import { type Issue, Refusal } from "../../model/refusal.ts";
+import { asUnavailable, asUnreadable, isCommitFault, violatedConstraint } from "../../store/db.ts";
 import { isOutage, logOutage } from "./outage-log.ts";
 
 const issuesMax = 20;

@@ -1,7 +1,7 @@
 // Limits requests with an unknown API key or access token by IP address, for all nodes together. Valid ones are never
 // limited: a key is looked up before this is asked.
-import { Refusal } from "../model/refusal.ts";
-import { gatherAttempts } from "../store/accounts/attempts.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { gatherAttempts } from "../../store/accounts/attempts.ts";
 import { networksOf } from "./client-ip.ts";
 import type { Deps } from "./deps.ts";
 
