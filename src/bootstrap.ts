@@ -18,11 +18,11 @@ import { endSessions, findAccountByEmail, verifyAccount } from "./store/accounts
 import { insertAgent, listAgents } from "./store/accounts/agents.ts";
 import { insertKey } from "./store/accounts/keys.ts";
 import { createFirstProject, insertProject, listProjects } from "./store/accounts/projects.ts";
-import { newClient, noTimeouts } from "./store/connect.ts";
+import { openStore } from "./store/cluster/open.ts";
+import { newClient, noTimeouts } from "./store/connection/connect.ts";
 import type { Database } from "./store/db.ts";
 import { newest } from "./store/listing.ts";
 import { prepareDatabase } from "./store/prepare.ts";
-import { openStore } from "./store/scale/open.ts";
 
 class UsageError extends Error {}
 

@@ -6,7 +6,7 @@ import { knownProblem } from "./command/known-problem.ts";
 import { type Config, readConfig, unknownVariables } from "./config.ts";
 import { hostFault } from "./service/http-server.ts";
 import { type Service, startService } from "./service.ts";
-import { mayPass } from "./store/may-pass.ts";
+import { mayPass } from "./store/connection/may-pass.ts";
 
 /** Without a handler, SIGHUP would end the service with its requests, and leave the embedded PostgreSQL running. */
 const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

@@ -3,7 +3,7 @@ import { type Running, runService } from "./command.ts";
 import type { Config } from "./config.ts";
 import { logStream, openLog } from "./log.ts";
 import type { Service } from "./service.ts";
-import { readDatabaseUrl } from "./store/database-url.ts";
+import { readDatabaseUrl } from "./store/connection/database-url.ts";
 
 await runService(process.env, ({ logLevel, logFormat }) => openLog(logLevel, logStream(logFormat)), announce);
 

@@ -10,7 +10,7 @@ import { cancelLaunch, findLaunch } from "../src/store/runs/launches.ts";
 import { claimManualRuns } from "../src/store/runs/manual-claims.ts";
 import { beginTurn } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
-import { startCuttingProxy } from "./store/cutting-proxy.ts";
+import { startCuttingProxy } from "./store/connection/cutting-proxy.ts";
 import { begun } from "./store/locks.ts";
 import { makeSender, makeTestCase } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";

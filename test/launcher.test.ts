@@ -11,7 +11,7 @@ import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
 import { insertLaunch } from "../src/store/runs/launches.ts";
 import { listRunsOfTrace } from "../src/store/runs/read.ts";
 import { findArrived, listTurns, listWholeTurns } from "../src/store/runs/turns.ts";
-import { listTraces } from "../src/store/traces/list.ts";
+import { listTraces } from "../src/store/trace-lists/list.ts";
 import { findTrace } from "../src/store/traces/read.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
 import {

@@ -35,8 +35,8 @@ function readShards(text: string): number {
 async function init(shards: number): Promise<void> {
   const { readConfig } = await import("../config.ts");
   const { prepareDatabase } = await import("../store/prepare.ts");
-  const { checkWorkers } = await import("../store/scale/nodes.ts");
-  const { distribute, requireCluster } = await import("../store/scale/distribute.ts");
+  const { checkWorkers } = await import("../store/cluster/nodes.ts");
+  const { distribute, requireCluster } = await import("../store/cluster/distribute.ts");
   const { databaseUrl, databaseDirectUrl } = readConfig(process.env);
   const url = databaseDirectUrl ?? databaseUrl;
   if (url === undefined) {

@@ -3,8 +3,8 @@
 import { ConfigError } from "../config.ts";
 import { EmbeddedError } from "../embedded/error.ts";
 import { errorText } from "../log/error-text.ts";
+import { UnfitDatabaseError } from "../store/connection/unfit-database.ts";
 import { MasterKeyError } from "../store/secrets/master-key.ts";
-import { UnfitDatabaseError } from "../store/unfit-database.ts";
 
 const knownErrors = [ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
 

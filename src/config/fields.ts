@@ -1,7 +1,7 @@
 // Schemas of environment variables, with messages that continue the variable's name.
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
-import { readDatabaseUrl } from "../store/database-url.ts";
+import { readDatabaseUrl } from "../store/connection/database-url.ts";
 
 /** `wanted` completes "it must be". */
 export function text(isValid: (value: string) => boolean, wanted: string) {

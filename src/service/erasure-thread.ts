@@ -8,8 +8,8 @@ import { eraseQuotes, eraseWaiting } from "../load/erasure-quotes.ts";
 import { recheckMatches } from "../load/erasure-recheck.ts";
 import { forgetTraces } from "../load/forget.ts";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
+import { openStore } from "../store/cluster/open.ts";
 import { asUnavailable } from "../store/db.ts";
-import { openStore } from "../store/scale/open.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { TraceThreadData } from "./trace-thread.ts";
 

@@ -1,8 +1,8 @@
 // When the content of traces and manual runs is due to be forgotten: noted as they are stored, claimed under a lease.
 import type pg from "pg";
+import { availablePlacesFound, availableRows } from "./cluster/routing.ts";
 import type { Database } from "./db.ts";
-import { multiRow } from "./multi-row.ts";
-import { availablePlacesFound, availableRows } from "./scale/places.ts";
+import { multiRow } from "./parameters/multi-row.ts";
 
 /** Seconds from the end of the last evaluation, or from the last batch. */
 export type Deadline = { agentId: string; subjectId: string; afterSeconds: number };

@@ -1,10 +1,10 @@
 // The database as the store uses it: statements, transactions, and which errors are transient.
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
-import { isConnectFault, openPool } from "./connect.ts";
-import { readTimeout } from "./light-client.ts";
-import { mayPass } from "./may-pass.ts";
-import { answerMsDefault, sessionSettings } from "./session-settings.ts";
+import { isConnectFault, openPool } from "./connection/connect.ts";
+import { readTimeout } from "./connection/light-client.ts";
+import { mayPass } from "./connection/may-pass.ts";
+import { answerMsDefault, sessionSettings } from "./connection/session-settings.ts";
 
 /** What runs statements: a connection, or a database. */
 export type Session = Pick<pg.ClientBase, "query">;

@@ -1,8 +1,8 @@
 // Deletes all traces of agents.
 
+import { placeOf } from "./cluster/routing.ts";
 import type { Database } from "./db.ts";
 import { deleteLeftBatchesOf } from "./erasures/gone-identities.ts";
-import { placeOf } from "./scale/places.ts";
 
 const deletedAtOnce = 1_000;
 

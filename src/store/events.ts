@@ -3,7 +3,7 @@
 import type pg from "pg";
 import type { IngestionEvent, LaunchEvent, ServiceEvent } from "../model/event.ts";
 import { isRecord } from "../model/record.ts";
-import { newClient } from "./connect.ts";
+import { newClient } from "./connection/connect.ts";
 import type { Database } from "./db.ts";
 
 const channel = "onlooker_events";

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
 import { advisoryLocks } from "../model/advisory-locks.ts";
-import { cancellable } from "./cancellable.ts";
-import { newClient, noTimeouts } from "./connect.ts";
+import { distributeMissing } from "./cluster/distribute.ts";
+import { isDistributed } from "./cluster/nodes.ts";
+import { cancellable } from "./connection/cancellable.ts";
+import { newClient, noTimeouts } from "./connection/connect.ts";
+import { UnfitDatabaseError } from "./connection/unfit-database.ts";
 import type { Session } from "./db.ts";
-import { distributeMissing } from "./scale/distribute.ts";
-import { isDistributed } from "./scale/nodes.ts";
-import { UnfitDatabaseError } from "./unfit-database.ts";
 
 /** The folder of the schema of this version. */
 export const schema = new URL("./schema/", import.meta.url);

@@ -4,15 +4,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { errorText } from "../log/error-text.ts";
-import { requireCertificates } from "./certificate-files.ts";
-import { readDatabaseUrl } from "./database-url.ts";
+import { checkWorkers, readDistributed } from "./cluster/nodes.ts";
+import { requireCertificates } from "./connection/certificate-files.ts";
+import { readDatabaseUrl } from "./connection/database-url.ts";
+import { mayPass } from "./connection/may-pass.ts";
+import { UnfitDatabaseError } from "./connection/unfit-database.ts";
 import type { Addresses } from "./db.ts";
-import { mayPass } from "./may-pass.ts";
 import { migrate } from "./migrate.ts";
 import { dropPassedCheck } from "./ranges.ts";
-import { checkWorkers, readDistributed } from "./scale/nodes.ts";
 import { checkSessions } from "./session-check.ts";
-import { UnfitDatabaseError } from "./unfit-database.ts";
 
 const patienceMs = 30_000;
 const tooManyConnections = "53300";

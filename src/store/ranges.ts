@@ -1,9 +1,9 @@
 // Ranges of batches, by the id of their trace and so by time: makes them ahead of time, drops old ones.
 import type pg from "pg";
 import type { Logger } from "pino";
-import { briefly } from "./briefly.ts";
-import { newClient, noTimeouts } from "./connect.ts";
+import { newClient, noTimeouts } from "./connection/connect.ts";
 import { idAt, timeOfId } from "./listing.ts";
+import { briefly } from "./ranges/briefly.ts";
 import {
   createRange,
   dayMs,

@@ -3,12 +3,12 @@
 import { randomInt } from "node:crypto";
 import type pg from "pg";
 import type { Logger } from "pino";
-import { noTimeouts, openPool } from "./connect.ts";
-import { readDatabaseUrl } from "./database-url.ts";
+import { noTimeouts, openPool } from "./connection/connect.ts";
+import { readDatabaseUrl } from "./connection/database-url.ts";
+import { readTimeout } from "./connection/light-client.ts";
+import { findUnmet } from "./connection/session-settings.ts";
+import { UnfitDatabaseError } from "./connection/unfit-database.ts";
 import { type Addresses, type OpenDatabase, openDatabase } from "./db.ts";
-import { readTimeout } from "./light-client.ts";
-import { findUnmet } from "./session-settings.ts";
-import { UnfitDatabaseError } from "./unfit-database.ts";
 
 type Log = Pick<Logger, "info" | "warn">;
 type Opened = Pick<OpenDatabase, "pool" | "close">;

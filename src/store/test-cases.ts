@@ -7,11 +7,11 @@ import type { TestCase, TestCaseDocument } from "../model/test-case/document.ts"
 import { whyNotEligible } from "../model/test-case/eligibility.ts";
 import { documentOf } from "../model/test-case/test-case.ts";
 import { forgetTestState } from "./alerts/test-states.ts";
-import { bound, insertion } from "./bound.ts";
+import { referenceQuery, referenceTransaction } from "./cluster/references.ts";
 import type { Database } from "./db.ts";
 import type { Listing } from "./listing.ts";
 import { newId } from "./new-id.ts";
-import { referenceQuery, referenceTransaction } from "./scale/references.ts";
+import { bound, insertion } from "./parameters/bound.ts";
 
 /** `whyNotEligible` over columns: the tests that evaluate incoming traces. Has an index of its own. */
 export const eligibleSql = "status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1";

@@ -1,7 +1,7 @@
 // Which traces an erasure deletes: those that still match after the dry run, by IDs as they were sent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf } from "../../src/store/scale/places.ts";
+import { placeOf } from "../../src/store/cluster/routing.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { placeOf } from "../../src/store/scale/places.ts";
+import { placeOf } from "../../src/store/cluster/routing.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { sendJson } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";

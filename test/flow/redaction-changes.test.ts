@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
-import { placeOf } from "../../src/store/scale/places.ts";
+import { placeOf } from "../../src/store/cluster/routing.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rulesOf } from "../../src/model/redaction.ts";
-import { placeOf } from "../../src/store/scale/places.ts";
+import { placeOf } from "../../src/store/cluster/routing.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
 import {

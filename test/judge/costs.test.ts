@@ -15,7 +15,7 @@ import { listJudgeDays, listJudgeTests } from "../../src/store/judge/costs.ts";
 import { replaceJudgePrices } from "../../src/store/judge/prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge/settings.ts";
 import { deleteTrace } from "../../src/store/traces/read.ts";
-import { startCuttingProxy } from "../store/cutting-proxy.ts";
+import { startCuttingProxy } from "../store/connection/cutting-proxy.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/traces/make-write.ts";
 import {
   completion,

@@ -17,7 +17,7 @@ import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judg
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge/states.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { Semaphore } from "../../src/threads/semaphore.ts";
-import { startCuttingProxy } from "../store/cutting-proxy.ts";
+import { startCuttingProxy } from "../store/connection/cutting-proxy.ts";
 import { openTwice } from "../store/traces/make-write.ts";
 import { eventually } from "../support/eventually.ts";
 import {

@@ -27,7 +27,7 @@ test("every file that takes an advisory lock has its id from the one list", () =
     assert.doesNotMatch(text, /\badvisory_(?:xact_)?lock\(\s*\d/, file);
     if (file.endsWith(".ts") && !given.includes(file)) assert.match(text, /\/advisory-locks\.ts"/, file);
     for (const [, seed] of text.matchAll(/\bhashtextextended\([^()]*,\s*(\d+)\)/g)) {
-      assert.deepEqual([file, Number(seed)], ["store/scale/shard-names.sql", advisoryLockSeeds.shardNames]);
+      assert.deepEqual([file, Number(seed)], ["store/cluster/groups.sql", advisoryLockSeeds.shardNames]);
     }
   }
 });

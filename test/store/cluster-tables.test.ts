@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, test } from "node:test";
+import { growing, onCoordinator, references } from "../../src/store/cluster/tables.ts";
 import { schema } from "../../src/store/migrate.ts";
-import { growing, onCoordinator, references } from "../../src/store/scale/tables.ts";
 import { openTestDatabase } from "../support/rows.ts";
 
 const { db, close } = await openTestDatabase();

@@ -6,8 +6,8 @@ import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
 import { advisoryLocks } from "../../src/model/advisory-locks.ts";
+import { UnfitDatabaseError } from "../../src/store/connection/unfit-database.ts";
 import { createSchema, isMigrated, listMade, migrate, schema } from "../../src/store/migrate.ts";
-import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { makeScratch } from "../support/scratch.ts";
 

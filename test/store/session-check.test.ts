@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import pg from "pg";
+import { UnfitDatabaseError } from "../../src/store/connection/unfit-database.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { takeTurn } from "../../src/store/runs/launches.ts";
 import { checkSessions } from "../../src/store/session-check.ts";
-import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

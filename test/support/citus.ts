@@ -2,11 +2,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
+import { distribute } from "../../src/store/cluster/distribute.ts";
+import { Shards } from "../../src/store/cluster/groups.ts";
+import { workerSettings } from "../../src/store/cluster/nodes.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { distribute } from "../../src/store/scale/distribute.ts";
-import { workerSettings } from "../../src/store/scale/nodes.ts";
-import { Shards } from "../../src/store/scale/shards.ts";
 
 export type CitusDatabase = {
   /** Of the coordinator, which has no shards of agents. */
@@ -58,7 +58,7 @@ const groups = 3;
 /** Its name contains a hash of what makes it. */
 async function distributedTemplate(): Promise<string> {
   const hash = createHash("sha256");
-  for (const folder of ["schema", "scale"]) {
+  for (const folder of ["schema", "cluster"]) {
     const url = new URL(`../../src/store/${folder}/`, import.meta.url);
     for (const file of readdirSync(url).sort()) hash.update(file).update(readFileSync(new URL(file, url)));
   }

@@ -1,6 +1,7 @@
 // Deletes all traces of a database, on a cluster those of each group of shards.
+
+import { allPlaces } from "../../src/store/cluster/routing.ts";
 import type { Database } from "../../src/store/db.ts";
-import { allPlaces } from "../../src/store/scale/places.ts";
 
 export async function deleteAllTraces(db: Database): Promise<void> {
   for (const { pool } of await allPlaces(db))

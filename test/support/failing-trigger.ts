@@ -1,7 +1,7 @@
 // A trigger that fails statements about one agent's rows, on one server or at the agent's node of a cluster.
 import { randomUUID } from "node:crypto";
+import { placeOf } from "../../src/store/cluster/routing.ts";
 import { type Database, transaction } from "../../src/store/db.ts";
-import { placeOf } from "../../src/store/scale/places.ts";
 
 export type Failing = {
   table: string;

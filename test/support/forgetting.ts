@@ -1,9 +1,9 @@
 // Agents that forget content, and time that passes for what they have stored.
 
 import assert from "node:assert/strict";
+import { placeOf } from "../../src/store/cluster/routing.ts";
 import { findForgettingSettings } from "../../src/store/content/settings.ts";
 import type { Database } from "../../src/store/db.ts";
-import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
 import { makeAgent } from "./app.ts";
 import { canonicalSpan } from "./bodies.ts";

@@ -3,9 +3,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { after } from "node:test";
 import pg from "pg";
+import { openStore } from "../../src/store/cluster/open.ts";
 import type { Addresses, OpenDatabase } from "../../src/store/db.ts";
 import { migrate, schema } from "../../src/store/migrate.ts";
-import { openStore } from "../../src/store/scale/open.ts";
 import { distributedDatabase } from "./citus.ts";
 import { startServer } from "./postgres-server.ts";
 

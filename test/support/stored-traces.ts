@@ -4,11 +4,11 @@ import { randomUUID } from "node:crypto";
 import type { Counts, Outcome } from "../../src/model/run/outcome.ts";
 import type { Routing, RunState } from "../../src/model/run/run.ts";
 import type { TraceKind, TracePath } from "../../src/model/trace/trace.ts";
+import { placeOf, placeOfRow } from "../../src/store/cluster/routing.ts";
 import { type Database, transaction } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";
 import { newId } from "../../src/store/new-id.ts";
 import { addResultValues, outcomesOf, versionsOf } from "../../src/store/runs/result-values.ts";
-import { placeOf, placeOfRow } from "../../src/store/scale/places.ts";
 
 export type StoredRun = {
   state: RunState;

@@ -18,7 +18,7 @@ import {
   type Within,
 } from "../../store/runs/overview.ts";
 import { namesOfTests } from "../../store/test-cases.ts";
-import { listTraces } from "../../store/traces/list.ts";
+import { listTraces } from "../../store/trace-lists/list.ts";
 import type { App, Deps } from "../frame/deps.ts";
 import { routesOf } from "../frame/route.ts";
 import { dayMs, lastDay } from "./insights-span.ts";

@@ -1,6 +1,6 @@
 // Maps conversations and their turns to API responses.
 import type { Outcome } from "../../model/run/outcome.ts";
-import type { ConversationRow, TurnRow } from "../../store/traces/conversations.ts";
+import type { ConversationRow, TurnRow } from "../../store/trace-lists/conversations.ts";
 import type { TurnPart } from "../../trace-reader/turn.ts";
 import type { ConversationSummary } from "./conversations-schemas.ts";
 import type { ListedTrace } from "./schemas.ts";

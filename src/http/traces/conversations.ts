@@ -13,7 +13,7 @@ import {
   type TurnRow,
   type TurnsFrom,
   turnsCountedMax,
-} from "../../store/traces/conversations.ts";
+} from "../../store/trace-lists/conversations.ts";
 import { findTraceSizes } from "../../store/traces/read.ts";
 import type { TraceParts, TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../frame/deps.ts";

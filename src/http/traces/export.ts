@@ -6,7 +6,7 @@ import { Refusal } from "../../model/refusal.ts";
 import type { TestCase } from "../../model/test-case/document.ts";
 import type { Database } from "../../store/db.ts";
 import { listForAgent } from "../../store/test-cases.ts";
-import { findTraces } from "../../store/traces/list.ts";
+import { findTraces } from "../../store/trace-lists/list.ts";
 import { findTraceSize, type TraceRow } from "../../store/traces/read.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import { byteOrderMark, type Cell, csvLine } from "../../wire/csv.ts";

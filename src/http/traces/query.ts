@@ -6,7 +6,7 @@ import { resultStates } from "../../model/run/run.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import { boundedId } from "../../reading/derived/identity.ts";
-import type { TraceFilters } from "../../store/traces/list-filters.ts";
+import type { TraceFilters } from "../../store/trace-lists/filters.ts";
 import { PageQuery } from "../frame/page.ts";
 import { Flag, Id, Instant, notReversed, queryNumber, searchText } from "../frame/schemas.ts";
 

@@ -5,7 +5,7 @@ import type { AssertionType } from "../../model/test-case/assertion.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { listForAgent } from "../../store/test-cases.ts";
-import { listTraceValues } from "../../store/traces/list-values.ts";
+import { listTraceValues } from "../../store/trace-lists/values.ts";
 import { deleteTrace, deleteTraces, findTrace } from "../../store/traces/read.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../frame/deps.ts";

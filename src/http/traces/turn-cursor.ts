@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { isUuid } from "../../store/accounts/ownership.ts";
-import type { TurnPosition, TurnsFrom } from "../../store/traces/conversations.ts";
+import type { TurnPosition, TurnsFrom } from "../../store/trace-lists/conversations.ts";
 import { uuidOf } from "../frame/page.ts";
 
 const bytesInCursor = 25;

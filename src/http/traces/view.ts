@@ -11,7 +11,7 @@ import { totalOf } from "../../reading/derived/tokens.ts";
 import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../reading/derived/usage.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
-import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
+import type { ListedTrace as ListedTraceRow } from "../../store/trace-lists/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
 import type { OutlinePart, WholePart } from "../../trace-reader/parts.ts";
 import type { Run, RunDetail } from "./run-schemas.ts";

@@ -1,5 +1,5 @@
 // /api/agents/:id/trace-views: saved views of an agent's list of traces.
-import { deleteView, listViews, saveView, viewsMax } from "../../store/traces/views.ts";
+import { deleteView, listViews, saveView, viewsMax } from "../../store/trace-lists/views.ts";
 import type { App, Deps } from "../frame/deps.ts";
 import { routesOf } from "../frame/route.ts";
 import { SavedView, SavedViews, ViewToSave } from "./view-schemas.ts";

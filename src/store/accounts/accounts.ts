@@ -1,8 +1,8 @@
 // Looks accounts up and verifies them; sign-up, sign-in and sign-out belong to the accounts library.
 import { createHash } from "node:crypto";
 import type { Account } from "../../model/account.ts";
+import { referenceQuery } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { referenceQuery } from "../scale/references.ts";
 
 /** `email` in any case. */
 export async function findAccountByEmail(db: Database, email: string): Promise<Account | undefined> {

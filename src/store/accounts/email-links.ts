@@ -1,7 +1,7 @@
 // Links of verification emails: each works once, for 24 h, for the email it was sent to.
 import type { LinkState } from "../../model/account.ts";
+import { referenceTransaction } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { referenceTransaction } from "../scale/references.ts";
 import { nextEmailAt } from "./accounts.ts";
 
 export type InsertedLink =

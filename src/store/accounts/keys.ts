@@ -1,12 +1,12 @@
 // API keys: only a hash is stored; ingestion authenticates by it, the dashboard lists, creates and revokes.
 import { type AdmittedKey, type KeyAccess, maskKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { insertion } from "../bound.ts";
+import { lockReferences, referenceQuery, referenceTransaction } from "../cluster/references.ts";
 import { type Database, transaction } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { lockReferences, referenceQuery, referenceTransaction } from "../scale/references.ts";
+import { insertion } from "../parameters/bound.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type StoringRow, storingColumn, storingRulesOf } from "./privacy.ts";
 

@@ -12,8 +12,8 @@ import {
   type QueryResult,
   TableNode,
 } from "kysely";
+import { referenceQuery } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { referenceQuery } from "../scale/references.ts";
 
 /**
  * No transaction around a sign-up: it would hold a connection while the password is hashed, and a crowd of sign-ups

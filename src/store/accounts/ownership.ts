@@ -1,6 +1,7 @@
 // Authorization: the one place that decides what an account may access.
+
+import { placeOfRow } from "../cluster/routing.ts";
 import { type Database, isTransient } from "../db.ts";
-import { placeOfRow } from "../scale/places.ts";
 
 const owners = {
   projects: "select 1 from projects p where p.id = $1 and p.account_id = $2",

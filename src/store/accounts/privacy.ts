@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { noPrivacy, type PrivacySettings, redactsAnything, type StoringRules } from "../../model/privacy.ts";
+import { referenceTransaction } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
-import { referenceTransaction } from "../scale/references.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export async function findPrivacy(db: Database, projectId: string): Promise<PrivacySettings | undefined> {

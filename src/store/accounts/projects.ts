@@ -1,12 +1,12 @@
 // Projects, including the first one of every account.
 
 import { firstProjectName } from "../../model/project.ts";
+import { referenceQuery } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
 import { deleteTracesOf } from "../delete-traces.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { referenceQuery } from "../scale/references.ts";
 
 export type Project = { id: string; name: string; createdAt: Date };
 

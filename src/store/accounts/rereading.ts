@@ -1,9 +1,9 @@
 // After a change of an agent's rules or conventions its latest traces are derived again: one job an agent, which the next
 // change restarts. A portion at a time is marked, and marked traces are derived as those that a merge has changed.
 import type pg from "pg";
+import { referenceTransaction } from "../cluster/references.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
-import { referenceTransaction } from "../scale/references.ts";
 
 /** This many of an agent's latest traces. */
 export const rereadMax = 10_000;

@@ -1,7 +1,7 @@
 // What an account has used on this UTC day, by the database's clock.
 import { Refusal } from "../../model/refusal.ts";
+import { referenceQuery } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { referenceQuery } from "../scale/references.ts";
 
 /** Tokens of the service's judge. */
 export async function findJudgeTokensToday(db: Database, accountId: string): Promise<number> {

@@ -2,10 +2,10 @@
 
 import type pg from "pg";
 import { type DeliveryKind, type DeliveryState, retryDelaysS } from "../../model/alert/alert.ts";
+import { availableRows } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { availableRows } from "../scale/places.ts";
 
 export type Delivery = {
   id: string;

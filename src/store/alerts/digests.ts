@@ -7,11 +7,11 @@ import {
   type ChangedTest,
   type Digest,
 } from "../../model/alert/alert.ts";
+import { referenceTransaction } from "../cluster/references.ts";
+import { availableRows } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { hourMs } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { availableRows } from "../scale/places.ts";
-import { referenceTransaction } from "../scale/references.ts";
 
 /**
  * Closes the digest of one agent that is due: `bodyOf` writes its message. `email`: whether emails can be sent. False:

@@ -4,10 +4,10 @@
 import type pg from "pg";
 import type { TestState } from "../../model/alert/alert.ts";
 import type { Result } from "../../model/run/run.ts";
-import { binaryArray } from "../binary-array.ts";
+import { partsOfRows, placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
-import { partsOfRows, placeOf } from "../scale/places.ts";
+import { binaryArray } from "../parameters/binary-array.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 type TestResult = Pick<Result, "testId" | "outcome" | "fullyEvaluated">;
 

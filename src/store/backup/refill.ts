@@ -1,11 +1,11 @@
 // Fills an empty database from a backup, in one transaction: all of it, or nothing.
 import type pg from "pg";
 import { advisoryLocks } from "../../model/advisory-locks.ts";
-import { newClient, noTimeouts } from "../connect.ts";
+import { requireOneServer } from "../cluster/nodes.ts";
+import { newClient, noTimeouts } from "../connection/connect.ts";
+import { UnfitDatabaseError } from "../connection/unfit-database.ts";
 import { createSchema, requireFit, type SchemaFile } from "../migrate.ts";
 import { type Bounds, createRange, listRanges } from "../ranges/catalog.ts";
-import { requireOneServer } from "../scale/nodes.ts";
-import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
 import { copyIn } from "./copy.ts";
 

@@ -1,11 +1,12 @@
 // Reads a database for a backup while the service goes on: everything as it was at one moment.
-import { newClient, noTimeouts } from "../connect.ts";
+
+import { requireOneServer } from "../cluster/nodes.ts";
+import { newClient, noTimeouts } from "../connection/connect.ts";
+import { UnfitDatabaseError } from "../connection/unfit-database.ts";
 import { listMade, type SchemaFile } from "../migrate.ts";
 import { type Bounds, listRanges } from "../ranges/catalog.ts";
-import { requireOneServer } from "../scale/nodes.ts";
 import { wasOtherMasterKey } from "../secrets/key-check.ts";
 import { openVault } from "../secrets/vault.ts";
-import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
 import { copyOut } from "./copy.ts";
 

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { forgottenResults } from "../../model/run/forgotten-results.ts";
 import { type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { decodeDetail, encodeDetail } from "../runs/detail.ts";
 
 /** `subjectIds`: the traces that its results quote, and itself. */

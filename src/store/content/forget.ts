@@ -2,11 +2,11 @@
 import type pg from "pg";
 import { nameSeparator } from "../../model/trace/storable.ts";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
+import { partsOf, partsOfRows } from "../cluster/routing.ts";
 import { isDue, stateOfDeadlines } from "../content-deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { spanOf } from "../listing.ts";
-import { multiRow } from "../multi-row.ts";
-import { partsOf, partsOfRows } from "../scale/places.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames, listOf } from "../traces/derived-columns.ts";
 import { dropCopies, dropResults, dropTurns, type QuotingRun } from "./drop-copies.ts";

@@ -1,7 +1,8 @@
 // Backtests and manual runs of tests that were drafted from traces which an erasure found: they quote these, so they are deleted.
+
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { idsOfRuns } from "../runs/all-runs.ts";
-import { placeOf } from "../scale/places.ts";
 import { deleteTraces } from "../traces/read.ts";
 
 /** The tests of an agent that were drafted from traces. */

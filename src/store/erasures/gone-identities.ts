@@ -1,8 +1,9 @@
 // Identities of traces whose retention time is over: they stay, so an erasure looks at them, and at what is left of the traces, too.
 // So does the deletion of an agent.
+
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { spanOf } from "../listing.ts";
-import { placeOf } from "../scale/places.ts";
 
 export type GoneIdentity = { externalId: string; traceId: string };
 

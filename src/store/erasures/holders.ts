@@ -2,8 +2,8 @@
 
 import { parseNumbers } from "../../model/json-exact.ts";
 import type { TestCaseDocument } from "../../model/test-case/document.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
 
 export type HeldTest = {
   id: string;

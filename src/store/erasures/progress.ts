@@ -1,9 +1,9 @@
 // Erasures that work: taken by turns, moved step by step, ended; dry runs are deleted after an hour.
 import type pg from "pg";
 import type { CriterionKind, ErasurePlace } from "../../model/erasure.ts";
+import { partsOf, partsOfRows } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
 import { countMatches, dryRunMs, type ErasureStep, erasureSteps, sealedFor } from "../erasures.ts";
-import { partsOf, partsOfRows } from "../scale/places.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 /** Where an erasure is: who did a part of it stores that, unless another process has moved it meanwhile. */

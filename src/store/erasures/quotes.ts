@@ -1,7 +1,8 @@
 // The rows that may quote a text of traces beside them, which an erasure reads and deletes: manual runs and what they sent, results,
 // judge calls and answers, labels, backtests, alerts.
+
+import { placeOf, placesOfProject } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
-import { placeOf, placesOfProject } from "../scale/places.ts";
 
 export type QuotingTable = {
   table: string;

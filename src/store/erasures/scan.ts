@@ -1,8 +1,8 @@
 // What an erasure reads to find traces: those of a project in the order of their ids, and the turns of its manual runs.
 import type { ConventionRule } from "../../model/agent/read-by.ts";
+import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { idsOfRuns } from "../runs/all-runs.ts";
-import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type ScannedAgent = { id: string; conventionRules: ConventionRule[] };
 

@@ -1,6 +1,7 @@
 // The log records of an agent that wait for their span, for erasures.
+
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
 
 export type WaitingRow = { otlpTraceId: string; id: string; records: Buffer };
 

@@ -8,8 +8,8 @@ import type {
 } from "../../model/ingestion.ts";
 import type { Database } from "../db.ts";
 import { idAt, type Listing } from "../listing.ts";
-import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 /** Requests that have everything but their sums in common. */
 export type IngestionCount = IngestionAnswer & {

@@ -1,7 +1,7 @@
 // Counts what people say about the judge's answers, and reads the live pass rates of the checks that they labeled.
 import type { CountedAnswers, LabelJudge } from "../../model/judge/label.ts";
+import { rowsOfAgents } from "../cluster/rows-of-agents.ts";
 import type { Database } from "../db.ts";
-import { rowsOfAgents } from "../scale/rows-of-agents.ts";
 import { agentsOf, filtered, type LabelFilters, valuesOf } from "./labels.ts";
 
 type OfCheck = {

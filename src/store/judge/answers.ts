@@ -1,6 +1,7 @@
 // The cache of judge answers, kept for 30 days and deleted with their trace; what criteria rest on is kept for good.
+
+import { placeOf, placesFound } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf, placesFound } from "../scale/places.ts";
 
 /** After this many days a question is asked again, even if nothing about it has changed. */
 const answersKeptDays = 30;

@@ -3,11 +3,11 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgeCall } from "../../model/judge/call.ts";
 import type { JudgeUse } from "../../model/judge/use.ts";
 import { isUuid } from "../accounts/ownership.ts";
-import { bound, type Parameters } from "../bound.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { oldest } from "../listing.ts";
-import { multiRow } from "../multi-row.ts";
-import { placeOf } from "../scale/places.ts";
+import { bound, type Parameters } from "../parameters/bound.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 export type CallEntry = {
   id: string;

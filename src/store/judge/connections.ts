@@ -1,9 +1,9 @@
 // The project's own judge connection, with its API key encrypted.
 import type { JudgeHeader, JudgeProvider } from "../../model/judge/call.ts";
 import type { TypedJudge } from "../../model/judge/connection.ts";
-import { bound } from "../bound.ts";
+import { referenceTransaction } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { referenceTransaction } from "../scale/references.ts";
+import { bound } from "../parameters/bound.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export type StoredJudge = {

@@ -1,7 +1,7 @@
 // Judge usage of an agent, by day and by test.
 import type { JudgeUse } from "../../model/judge/use.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
 import type { JudgeDay } from "./settings.ts";
 
 /** UTC days, YYYY-MM-DD, both inclusive. */

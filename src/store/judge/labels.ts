@@ -2,12 +2,12 @@
 
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgedAnswer, LabelAnswer, LabelJudge, LabelQuestion } from "../../model/judge/label.ts";
-import { bound } from "../bound.ts";
+import { placeOf } from "../cluster/routing.ts";
+import { rowsOfAgents } from "../cluster/rows-of-agents.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { placeOf } from "../scale/places.ts";
-import { rowsOfAgents } from "../scale/rows-of-agents.ts";
+import { bound } from "../parameters/bound.ts";
 
 export type Person = { id: string; name: string };
 

@@ -1,8 +1,8 @@
 // The project's own prices of models, in place of the built-in ones.
 import type { OwnPrice } from "../../model/price/rates.ts";
+import { referenceTransaction } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
-import { referenceTransaction } from "../scale/references.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 const columns = `model, valid_from::text as "validFrom", input_usd as "inputUsd", output_usd as "outputUsd",
   cached_usd as "cachedUsd", cache_write_usd as "cacheWriteUsd"`;

@@ -1,8 +1,8 @@
 // The judge settings of an agent, sampling rate and daily budget, and its usage today.
 import type { JudgeUse } from "../../model/judge/use.ts";
+import { referenceQuery } from "../cluster/references.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
-import { referenceQuery } from "../scale/references.ts";
 
 /** `sampling` in 0..1; a budget of null means no limit. */
 export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };

@@ -1,8 +1,8 @@
 // Drops ranges of batches whose traces retention has deleted, with the shared resources that nothing else has.
 import type pg from "pg";
 import type { Logger } from "pino";
-import { briefly } from "../briefly.ts";
 import { clockSlackMs, idAt, oldest, timeOfId } from "../listing.ts";
+import { briefly } from "./briefly.ts";
 import { dayMs, listRanges, nowOf, rangeLengthMs } from "./catalog.ts";
 
 /** Resources that are looked at in a transaction: who stores one of them waits for it. */

@@ -2,8 +2,8 @@
 import type { AgentType } from "../../model/agent/agent.ts";
 import type { AgentConnection, StoredConnection } from "../../model/agent/connection.ts";
 import { Refusal } from "../../model/refusal.ts";
+import { referenceTransaction } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
-import { referenceTransaction } from "../scale/references.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 type ConnectionRow = { document: string; secrets: Buffer | null; updatedAt: Date };

@@ -6,10 +6,10 @@ import type { BacktestChange, BacktestState, BacktestUsage } from "../../model/r
 import type { Outcome } from "../../model/run/outcome.ts";
 import type { TestCaseDocument } from "../../model/test-case/document.ts";
 import { storable } from "../../model/trace/storable.ts";
+import { placeOf, placeOfRow } from "../cluster/routing.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
 
 /** A process extends the lease every few seconds; after this long without, the backtest counts as interrupted. */
 export const backtestLeaseMs = 20_000;

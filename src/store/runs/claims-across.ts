@@ -1,7 +1,7 @@
 // Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
 
+import { allPlaces } from "../cluster/routing.ts";
 import { type Database, isTransient } from "../db.ts";
-import { allPlaces } from "../scale/places.ts";
 import type { Claim, DueRuns } from "./claim.ts";
 import { lanes } from "./claim-statements.ts";
 import type { ClaimTurns } from "./claim-turns.ts";

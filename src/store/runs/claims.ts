@@ -2,8 +2,8 @@
 
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
+import { availablePartsOfRows, partsOfRows, placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
 import type { Claim, ClaimedRun, DueRuns, Skipped } from "./claim.ts";
 import {
   claimAbandoned,

@@ -2,9 +2,9 @@
 import type pg from "pg";
 import type { RunCause } from "../../model/run/run.ts";
 import { addTestResults } from "../alerts/test-states.ts";
+import { partsOfRows } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
-import { partsOfRows } from "../scale/places.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { countsItself, findTestChanges } from "./asked-for.ts";
 import type { EncodedRun, Outcomes } from "./completed-run.ts";
 import { endedColumns, queuedOf } from "./of-traces.ts";

@@ -3,9 +3,9 @@
 import type { Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, Tally } from "../../model/run/outcome.ts";
 import { type PassRate, passRateOf } from "../../model/run/pass-rate.ts";
+import { placeOf, placeOfRow, placesOfProject } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
-import { placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type Interval = "hour" | "day";
 

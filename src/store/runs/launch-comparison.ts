@@ -1,8 +1,8 @@
 // Compares two launches of an agent: for each test and input, the results in both and what changed.
 import type { ComparedInput, ComparedTest, LaunchChange, RunSummary } from "../../model/run/launch.ts";
 import { type Difference, differenceOf } from "../../model/run/pass-rate.ts";
+import { placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOfRow } from "../scale/places.ts";
 import { runsOfLaunch } from "./all-runs.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { listTestsOfLaunch } from "./launch-tests.ts";

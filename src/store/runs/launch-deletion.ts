@@ -1,6 +1,7 @@
 // Deletes a launch with its runs, and the traces of their turns.
+
+import { placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOfRow } from "../scale/places.ts";
 import { idsOfRuns } from "./all-runs.ts";
 
 const deletedAtOnce = 1_000;

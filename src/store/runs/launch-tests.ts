@@ -1,7 +1,7 @@
 // Results of a launch by test: counts and pass rates, and what waits for the judge.
 import type { LaunchTest } from "../../model/run/launch.ts";
+import { placeOf, placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
 import { runsOfLaunch } from "./all-runs.ts";
 import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
 import { changedTrace } from "./turns.ts";

@@ -9,9 +9,9 @@ import {
   runsMax,
 } from "../../model/run/launch.ts";
 import type { Outcome } from "../../model/run/outcome.ts";
+import { placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
-import { placeOfRow } from "../scale/places.ts";
 import { allRuns } from "./all-runs.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { type RunWithDetail, runColumns, withJudging } from "./read.ts";

@@ -1,7 +1,7 @@
 // Reads the hourly rollups of models: the tokens of an agent's evaluated traces by model over time.
 import type { ModelUsage } from "../../reading/derived/usage.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
 import type { Span } from "./insights.ts";
 
 export type ModelPoint = ModelUsage & { at: Date };

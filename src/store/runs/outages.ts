@@ -1,10 +1,10 @@
 // Traces whose latest run skipped checks because the judge was unavailable: counts and reschedules them.
 import type pg from "pg";
 import { againMax, outagesMax } from "../../model/judge/outages.ts";
+import { placeOf } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
-import { placeOf } from "../scale/places.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { decodeDetail, encodeDetail } from "./detail.ts";
 import { hasOpenRun, idAfterRunsOf } from "./of-traces.ts";
 

@@ -1,7 +1,8 @@
 // Reads the figures of an agent's overview in bounded time: traffic, open runs, slow traces, and what tests left out.
+
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt } from "../listing.ts";
-import { placeOf } from "../scale/places.ts";
 import { type SearchBudget, scan } from "../scan.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { hasOpenRun, opaque, queuedOf } from "./of-traces.ts";

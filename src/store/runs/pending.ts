@@ -1,8 +1,8 @@
 // Refuses what would give an account more runs to be evaluated than it may have.
 import { Refusal } from "../../model/refusal.ts";
 import { listAgentsOf } from "../accounts/ownership.ts";
+import { partsOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { partsOf } from "../scale/places.ts";
 import { inLane } from "./claim-statements.ts";
 
 /** For how long a count is used. What arrives meanwhile may exceed the limit. */

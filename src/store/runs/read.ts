@@ -1,10 +1,10 @@
 // Reads runs: by id, by trace, and by test.
 import type { Outcome } from "../../model/run/outcome.ts";
 import type { Routing, RunCause, RunKind, RunState } from "../../model/run/run.ts";
+import { placeOf, placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { allRuns, endedRuns } from "./all-runs.ts";
 import { decodeDetail } from "./detail.ts";

@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Outcome } from "../../model/run/outcome.ts";
 import type { Result } from "../../model/run/run.ts";
 import { minuteOfId } from "../listing.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 type Results = { results: Pick<Result, "testId" | "outcome" | "fullyEvaluated" | "testVersion">[] };
 

@@ -1,9 +1,9 @@
 // The turns of manual runs, and the traces that agents sent for them.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { cutReply, type RedactedTurn, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
+import { placeOf, placeOfRow } from "../cluster/routing.ts";
 import { forgetAfter } from "../content-deadlines.ts";
 import type { Database } from "../db.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
 import { idsOfRuns } from "./all-runs.ts";
 
 /** As SQL over `runs r`: whether the trace of a turn has changed since the run was evaluated, and can still be read. */

@@ -3,9 +3,9 @@
 import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/document.ts";
 import { storable } from "../../model/trace/storable.ts";
+import { allPlaces, partsOfRows, placesFound } from "../cluster/routing.ts";
 import { type Database, isTransient } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
-import { allPlaces, partsOfRows, placesFound } from "../scale/places.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { lanes } from "./claim-statements.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 

@@ -28,7 +28,7 @@ return array(
 );
 
 -- Calls a function after rows of a table that is by agent were deleted, which it has as `gone`: a trigger, on a cluster of each
--- shard (store/scale/shard-names.sql). `nested`: only after what a foreign key or another trigger deletes.
+-- shard (store/cluster/groups.sql). `nested`: only after what a foreign key or another trigger deletes.
 create or replace function call_after_deletion(name text, of_table text, called text, nested boolean default false) returns void
 language plpgsql as $$
 begin

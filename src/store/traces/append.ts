@@ -1,7 +1,7 @@
 // Appends batches to locked traces, within their limits.
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import type { LockedTrace } from "./locked-traces.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
 import { countRedactions } from "./redactions.ts";

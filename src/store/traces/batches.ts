@@ -3,8 +3,8 @@ import type { ReadBy } from "../../model/agent/read-by.ts";
 import type { RunTurn, SentMessage } from "../../model/run/launch.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
+import { partsOfRows } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { partsOfRows } from "../scale/places.ts";
 import { batchesOf } from "./span-keys.ts";
 
 /** One trace as it is stored, in one snapshot: what mergeBatches needs, and what its agent's traces are read by. */

@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
 import type { Session } from "../db.ts";
 import { minuteOfId } from "../listing.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 /** What a trace calls, and what was redacted in it. */
 export type Calls = {

@@ -3,7 +3,7 @@
 import { nameSeparator } from "../../model/trace/storable.ts";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
 import { readByKey } from "../accounts/read-by-key.ts";
-import type { Column } from "../multi-row.ts";
+import type { Column } from "../parameters/multi-row.ts";
 import type { TraceWrite } from "./write.ts";
 
 export const derivedColumns = {

@@ -4,7 +4,7 @@ import { intakeKey } from "../accounts/intake-key.ts";
 import { clockIsOff, isTimely, lateAt } from "../clock.ts";
 import { forgetAfter } from "../content-deadlines.ts";
 import { type Database, type Session, transaction } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { addValues, setsOf, valueColumns } from "./call-values.ts";
 import {

@@ -1,9 +1,9 @@
 // Joins waiting log records to the traces that have their span: copies them as batches, and moves or schedules runs.
 import type pg from "pg";
+import { partsOf } from "../cluster/routing.ts";
 import { noteDeadlines } from "../content-deadlines.ts";
 import { type Database, type Session, transaction } from "../db.ts";
 import { newId } from "../new-id.ts";
-import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
 import {
   type Append,

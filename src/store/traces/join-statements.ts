@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { forgetAfter } from "../content-deadlines.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { batchesOf, keysIn } from "./span-keys.ts";
 

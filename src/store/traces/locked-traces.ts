@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { ContentGone, Noise, TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { forgetAfter } from "../content-deadlines.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import type { Stored, TraceWrite } from "./write.ts";
 
 export type LockedTrace = {

@@ -1,8 +1,8 @@
 // The OTLP trace ids of traces: log records name their trace by this id, whatever identity the trace has.
 import type pg from "pg";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
-import { placeOf } from "../scale/places.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import type { TraceWrite } from "./write.ts";
 
 /** What log records call a trace. */

@@ -2,8 +2,8 @@
 
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
+import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "redacted" | "startedAtUs"> & {
   /** Rules; null: nothing was redacted. */

@@ -1,9 +1,9 @@
 // What redaction found in stored batches, counted by hour.
 import type pg from "pg";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import type { Span } from "../runs/insights.ts";
-import { placeOf } from "../scale/places.ts";
 import type { TraceWrite } from "./write.ts";
 
 type Count = { agentId: string; rule: string; values: number };

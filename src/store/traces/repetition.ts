@@ -1,6 +1,6 @@
 // Recognizes a batch that a trace already has, byte for byte: a retry changes nothing, so it raises no revision.
 import type pg from "pg";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { batchesOf, sharesKey } from "./span-keys.ts";
 import type { TraceWrite } from "./write.ts";
 

@@ -1,7 +1,7 @@
 // Where the failed results of a trace stand: open, known or resolved, with a note.
 import type { ResultState } from "../../model/run/run.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
 
 export type ResultStateRow = { testId: string; state: ResultState; note: string; updatedAt: Date };
 

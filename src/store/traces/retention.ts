@@ -1,9 +1,9 @@
 // Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
 import type pg from "pg";
+import { referenceQuery } from "../cluster/references.ts";
+import { availablePlaces, placeOf } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
 import { minuteOfId } from "../listing.ts";
-import { availablePlaces, placeOf } from "../scale/places.ts";
-import { referenceQuery } from "../scale/references.ts";
 
 /** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
 export async function findRetention(db: Database, projectId: string): Promise<number | null | undefined> {

@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { RunCause } from "../../model/run/run.ts";
 import type { ContentGone, TraceKind } from "../../model/trace/trace.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { idAfterRunsOf } from "../runs/of-traces.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { findAdded } from "./span-keys.ts";

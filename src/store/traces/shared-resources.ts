@@ -1,6 +1,6 @@
 // Stores resources that several traces of an agent share. The database deletes one with its last batch.
 import type pg from "pg";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import type { SharedResource, TraceWrite } from "./write.ts";
 
 type Row = SharedResource & { agentId: string };

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type pg from "pg";
 import type { Span } from "../../model/trace/trace.ts";
 import { allocateDense } from "../../wire/slab.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 
 const otlpSpanId = /^[0-9a-f]{16}$/;
 

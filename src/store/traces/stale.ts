@@ -2,9 +2,9 @@
 import type { ReadBy } from "../../model/agent/read-by.ts";
 import type { TraceColumns } from "../../reading/derived/columns.ts";
 import { readByKey } from "../accounts/read-by-key.ts";
+import { partsOfRows, placeOf } from "../cluster/routing.ts";
 import { type Database, transaction } from "../db.ts";
-import { type Column, multiRow } from "../multi-row.ts";
-import { partsOfRows, placeOf } from "../scale/places.ts";
+import { type Column, multiRow } from "../parameters/multi-row.ts";
 import { replaceCalls } from "./call-values.ts";
 import { derivedAssignments, derivedColumns, hasOtherConventions, keepsNames } from "./derived-columns.ts";
 

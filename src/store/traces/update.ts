@@ -3,7 +3,7 @@ import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import { type Deadline, noteDeadlines } from "../content-deadlines.ts";
 import { type Database, transaction } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
+import { multiRow } from "../parameters/multi-row.ts";
 import { type Append, admit, appendAll, fits, type MergeLimits } from "./append.ts";
 import { replaceCalls } from "./call-values.ts";
 import {

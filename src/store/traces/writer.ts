@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, nobody } from "../../threads/fair-queue.ts";
+import { partsOf } from "../cluster/routing.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
-import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
 import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";

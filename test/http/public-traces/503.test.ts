@@ -1,7 +1,7 @@
 // 503: a temporary failure is reported as one, and retrying neither loses nor duplicates a trace.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { newClient } from "../../../src/store/connect.ts";
+import { newClient } from "../../../src/store/connection/connect.ts";
 import { cachesExpired } from "../../../src/store/ingestion/gather.ts";
 import { makeAgent } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";

@@ -2,9 +2,9 @@
 import type { Outcome } from "../../../src/model/run/outcome.ts";
 import type { Result } from "../../../src/model/run/run.ts";
 import { addTestResults, findFailing, type TrafficRun } from "../../../src/store/alerts/test-states.ts";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { type Database, transaction } from "../../../src/store/db.ts";
 import { idAt } from "../../../src/store/listing.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
 
 export const start = Date.UTC(2026, 10, 21, 12);
 

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch, insertLaunch } from "../../../src/store/runs/launches.ts";
 import { claimManualRuns, listWaitingAgents } from "../../../src/store/runs/manual-claims.ts";
 import { endManualRun } from "../../../src/store/runs/manual-runs.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
 import { openFresh } from "../../support/postgres.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
 

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type pg from "pg";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { transaction } from "../../../src/store/db.ts";
 import { closeOutages } from "../../../src/store/runs/outages.ts";
 import { findReplacements } from "../../../src/store/runs/replacements.ts";
 import { dropSameRevision } from "../../../src/store/runs/same-revision.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
 import { moveRuns } from "../../../src/store/traces/schedule.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { rowsRead } from "../rows-read.ts";

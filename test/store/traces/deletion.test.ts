@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { placeOf } from "../../../src/store/scale/places.ts";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { deleteTraces } from "../../../src/store/traces/read.ts";
 import { expireTraces, saveRetention } from "../../../src/store/traces/retention.ts";
 import { storeTrace } from "../../support/stored-traces.ts";

@@ -1,8 +1,8 @@
 // Joining log records again after the database was unavailable just after their commit.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import type { Database, Session } from "../../../src/store/db.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
 import type { JoinedTrace } from "../../../src/store/traces/join-records.ts";
 import { JoinRetry } from "../../../src/store/traces/join-retry.ts";
 import { storeRecords } from "../../../src/store/traces/records.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { transaction } from "../../../src/store/db.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
 import { findAdded, findSuperseded } from "../../../src/store/traces/span-keys.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
+import { placeOfRow } from "../../../src/store/cluster/routing.ts";
 import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
-import { placeOfRow } from "../../../src/store/scale/places.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpId, otlpWrite } from "./make-write.ts";

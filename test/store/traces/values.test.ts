@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { readByNothing } from "../../../src/model/agent/read-by.ts";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { idAt, newest } from "../../../src/store/listing.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
-import { listTraces } from "../../../src/store/traces/list.ts";
+import { listTraces } from "../../../src/store/trace-lists/list.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";

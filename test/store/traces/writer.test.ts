@@ -6,19 +6,19 @@ import { after, suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
+import { partsOf, placeOf } from "../../../src/store/cluster/routing.ts";
 import { openDatabase } from "../../../src/store/db.ts";
 import { idAt, newest } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
-import { partsOf, placeOf } from "../../../src/store/scale/places.ts";
+import type { TraceFilters } from "../../../src/store/trace-lists/filters.ts";
+import { listTraces } from "../../../src/store/trace-lists/list.ts";
 import { insertTraces } from "../../../src/store/traces/insert.ts";
-import { listTraces } from "../../../src/store/traces/list.ts";
-import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { endRun } from "../../support/stored-traces.ts";
-import { startCuttingProxy } from "../cutting-proxy.ts";
+import { startCuttingProxy } from "../connection/cutting-proxy.ts";
 import { begun, waiting } from "../locks.ts";
 import {
   canonicalWrite,

@@ -7,9 +7,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import pg from "pg";
+import { sessionSettings } from "../../../src/store/connection/session-settings.ts";
+import { UnfitDatabaseError } from "../../../src/store/connection/unfit-database.ts";
 import { checkSessions } from "../../../src/store/session-check.ts";
-import { sessionSettings } from "../../../src/store/session-settings.ts";
-import { UnfitDatabaseError } from "../../../src/store/unfit-database.ts";
 import { assertOnly, startLoad } from "../../flow/load.ts";
 import {
   bootstrapped,

@@ -3,7 +3,7 @@
 import type { ResultState } from "../../model/run/run.ts";
 import { hasOpenRun } from "../runs/of-traces.ts";
 import { outcomeLetters } from "../runs/result-values.ts";
-import type { TraceFilters } from "./list-filters.ts";
+import type { TraceFilters } from "./filters.ts";
 
 /** Conditions and the values of their parameters, which are numbered from `first`. */
 export class Conditions {

@@ -3,13 +3,13 @@
 import type pg from "pg";
 import type { Logger } from "pino";
 import { errorText } from "../../log/error-text.ts";
-import { newClient, noTimeouts } from "../connect.ts";
-import { readConnectionLimit } from "../connection-limit.ts";
-import { readDatabaseUrl } from "../database-url.ts";
+import { newClient, noTimeouts } from "../connection/connect.ts";
+import { readConnectionLimit } from "../connection/connection-limit.ts";
+import { readDatabaseUrl } from "../connection/database-url.ts";
+import { mayPass } from "../connection/may-pass.ts";
+import { findUnmet, sessionSettings } from "../connection/session-settings.ts";
+import { UnfitDatabaseError } from "../connection/unfit-database.ts";
 import type { Addresses, Session } from "../db.ts";
-import { mayPass } from "../may-pass.ts";
-import { findUnmet, sessionSettings } from "../session-settings.ts";
-import { UnfitDatabaseError } from "../unfit-database.ts";
 
 export type Node = { host: string; port: number };
 

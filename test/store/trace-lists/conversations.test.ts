@@ -4,21 +4,28 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import type pg from "pg";
 import { refreshStale } from "../../../src/load/stale.ts";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import type { Session } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
 import {
   countTurnsBefore,
   describeConversations,
   findTurn,
   listConversations,
   listTurnsOfConversation,
-} from "../../../src/store/traces/conversations.ts";
-import { listTraces } from "../../../src/store/traces/list.ts";
+} from "../../../src/store/trace-lists/conversations.ts";
+import { listTraces } from "../../../src/store/trace-lists/list.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { type StoredTrace, storeTrace } from "../../support/stored-traces.ts";
-import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
+import {
+  canonicalWrite,
+  limits,
+  makeSender,
+  openTwice,
+  otlpWrite,
+  type Sender,
+} from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();
 after(close);

@@ -1,13 +1,13 @@
 // Lists an agent's conversations and the turns of one: traces with the same conversation id, in the order in which they began.
 import type { Outcome } from "../../model/run/outcome.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
+import { placeOf, placeOfRow } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
+import { traceColumns } from "../traces/read.ts";
 import type { ListedTrace } from "./list.ts";
-import { shownRunSql } from "./list-sql.ts";
-import { traceColumns } from "./read.ts";
+import { shownRunSql } from "./sql.ts";
 
 export type ConversationRow = {
   conversationId: string;

@@ -1,6 +1,6 @@
 // Names the statements of the usual lists of traces, so that connections keep their plans.
-import { countFilters } from "./list-conditions.ts";
-import type { Plan } from "./list-sql.ts";
+import { countFilters } from "./conditions.ts";
+import type { Plan } from "./sql.ts";
 
 /** A plan takes about 0.2 MB of each connection that has used it. */
 export const namesMax = 40;

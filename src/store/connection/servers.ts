@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { errorText } from "../log/error-text.ts";
+import { errorText } from "../../log/error-text.ts";
 import { mayPass } from "./may-pass.ts";
 
 export type Server = {

@@ -1,4 +1,4 @@
--- What a Citus node needs so that statements for one server work on a group of shards (shards.ts). Every node has these
+-- What a Citus node needs so that statements for one server work on a group of shards (groups.ts). Every node has these
 -- functions; a group's schema is created on its node by the first transaction that enters the group, and goes with its shards.
 
 -- What `call_after_deletion` was told of distributed tables: a reference table.

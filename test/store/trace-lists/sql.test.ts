@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { placeOf } from "../../../src/store/cluster/routing.ts";
 import { newest, oldest } from "../../../src/store/listing.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
-import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
-import type { Order } from "../../../src/store/traces/list-path.ts";
-import { pageStatement, planList } from "../../../src/store/traces/list-sql.ts";
+import type { TraceFilters } from "../../../src/store/trace-lists/filters.ts";
+import type { Order } from "../../../src/store/trace-lists/path.ts";
+import { pageStatement, planList } from "../../../src/store/trace-lists/sql.ts";
 import { storeTraces } from "../../support/stored-traces.ts";
-import { makeSender, openTwice } from "./make-write.ts";
+import { makeSender, openTwice } from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();
 after(close);

@@ -2,11 +2,11 @@
 
 import { readFile } from "node:fs/promises";
 import { advisoryLocks } from "../../model/advisory-locks.ts";
-import { applicationName, newClient, noTimeouts } from "../connect.ts";
+import { applicationName, newClient, noTimeouts } from "../connection/connect.ts";
+import { UnfitDatabaseError } from "../connection/unfit-database.ts";
 import type { Session } from "../db.ts";
 import { isDivided } from "../ranges/catalog.ts";
 import { joinRanges } from "../ranges/join.ts";
-import { UnfitDatabaseError } from "../unfit-database.ts";
 import { hasCitus, listWorkers } from "./nodes.ts";
 import { growing, references } from "./tables.ts";
 
@@ -58,7 +58,7 @@ export async function distributeMissing(
   session: Session,
   onProgress: (progress: Distributing) => void = () => {},
 ): Promise<Distributed> {
-  await session.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
+  await session.query(await readFile(new URL("groups.sql", import.meta.url), "utf8"));
   if (await isDivided(session)) await joinRanges(session);
   await moveTriggers(session);
   await replaceIdentities(session);

@@ -1,8 +1,8 @@
 // Saved views of an agent's list of traces.
 import { Refusal } from "../../model/refusal.ts";
+import { referenceTransaction } from "../cluster/references.ts";
 import type { Database } from "../db.ts";
 import { newId } from "../new-id.ts";
-import { referenceTransaction } from "../scale/references.ts";
 
 export type TraceView = { id: string; agentId: string; name: string; search: Record<string, string> };
 

@@ -3,10 +3,10 @@
 import { allRuns, endedRuns, openRuns } from "../runs/all-runs.ts";
 import { opaque } from "../runs/of-traces.ts";
 import { runColumns } from "../runs/read.ts";
-import { addRunFilters, addTraceFilters, Conditions, filtersRuns } from "./list-conditions.ts";
-import type { TraceFilters } from "./list-filters.ts";
-import { type Order, type Path, plainPath, rangesPath, rarePath, withinBounds } from "./list-path.ts";
-import { traceColumns } from "./read.ts";
+import { traceColumns } from "../traces/read.ts";
+import { addRunFilters, addTraceFilters, Conditions, filtersRuns } from "./conditions.ts";
+import type { TraceFilters } from "./filters.ts";
+import { type Order, type Path, plainPath, rangesPath, rarePath, withinBounds } from "./path.ts";
 
 export type Plan = {
   path: Path;

@@ -9,10 +9,10 @@ import type { Routing, RunState } from "../../../src/model/run/run.ts";
 import { idAt, minuteOfId, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { listRunsOfTest } from "../../../src/store/runs/read.ts";
-import { listTraces } from "../../../src/store/traces/list.ts";
-import type { TraceFilters } from "../../../src/store/traces/list-filters.ts";
+import type { TraceFilters } from "../../../src/store/trace-lists/filters.ts";
+import { listTraces } from "../../../src/store/trace-lists/list.ts";
 import { openFresh } from "../../support/postgres.ts";
-import { makeSender, makeTestCase, openTwice } from "./make-write.ts";
+import { makeSender, makeTestCase, openTwice } from "../traces/make-write.ts";
 
 const { url, db, close } = await openTwice();
 after(close);

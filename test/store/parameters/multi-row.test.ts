@@ -1,10 +1,10 @@
 // Statements with many rows keep their plan: planning one takes longer than running it for a few rows.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { openDatabase } from "../../src/store/db.ts";
-import { insertTraces } from "../../src/store/traces/insert.ts";
-import { freshDatabase } from "../support/postgres.ts";
-import { canonicalWrite, makeSender } from "./traces/make-write.ts";
+import { openDatabase } from "../../../src/store/db.ts";
+import { insertTraces } from "../../../src/store/traces/insert.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { canonicalWrite, makeSender } from "../traces/make-write.ts";
 
 const database = await freshDatabase();
 const db = openDatabase(database.url, 1);

@@ -1,9 +1,9 @@
 // Binary arrays mean to PostgreSQL what their text does.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type BinaryType, binaryArray } from "../../src/store/binary-array.ts";
-import { openDatabase } from "../../src/store/db.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { openDatabase } from "../../../src/store/db.ts";
+import { type BinaryType, binaryArray } from "../../../src/store/parameters/binary-array.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 
 const database = await freshDatabase();
 const db = openDatabase(database.url, 1);

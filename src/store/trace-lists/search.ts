@@ -1,12 +1,12 @@
 // One search of a list of traces: its plan, and its looks at ranges of rows.
 
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
 import type { Look } from "../scan.ts";
-import type { TraceFilters } from "./list-filters.ts";
-import type { Order } from "./list-path.ts";
-import { type Plan, planList } from "./list-sql.ts";
-import { type Value, ValueWalk, valuesOf } from "./list-values.ts";
+import type { TraceFilters } from "./filters.ts";
+import type { Order } from "./path.ts";
+import { type Plan, planList } from "./sql.ts";
+import { type Value, ValueWalk, valuesOf } from "./values.ts";
 
 /** Rows after `from`, through `to`, of which a look reads `stretch` and returns `rowsMax`. */
 export type Bounds = { from: string; to: string; rowsMax: number; stretch: number };

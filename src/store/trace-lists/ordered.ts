@@ -2,15 +2,15 @@
 
 import { PriceList } from "../../model/price/price.ts";
 import { costOfUsage, decodeUsage, priceDayOf } from "../../reading/derived/usage.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { oldest } from "../listing.ts";
-import { placeOf } from "../scale/places.ts";
 import type { SearchBudget } from "../scan.ts";
+import { totalTokensSql } from "./conditions.ts";
+import type { TraceFilters } from "./filters.ts";
 import { boundsOf, type ListedTrace } from "./list.ts";
-import { totalTokensSql } from "./list-conditions.ts";
-import type { TraceFilters } from "./list-filters.ts";
-import { openSearch } from "./list-search.ts";
-import { orderedStatement, poolStatement, rowsStatement } from "./list-sql.ts";
+import { openSearch } from "./search.ts";
+import { orderedStatement, poolStatement, rowsStatement } from "./sql.ts";
 
 type SortByColumn = "longest" | "shortest" | "most_tokens" | "fewest_tokens";
 type SortByCost = "most_expensive" | "least_expensive";

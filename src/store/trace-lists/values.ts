@@ -1,13 +1,13 @@
 // Walks the minutes in which the traces of an agent have a value, so that a list reads only these.
 
 import type { Outcome } from "../../model/run/outcome.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { idAt, minuteOfId } from "../listing.ts";
 import { outcomeLetters, outcomeValue, versionValue } from "../runs/result-values.ts";
-import { placeOf } from "../scale/places.ts";
 import type { Look } from "../scan.ts";
-import type { TraceFilters } from "./list-filters.ts";
-import type { Order } from "./list-path.ts";
+import type { TraceFilters } from "./filters.ts";
+import type { Order } from "./path.ts";
 
 /** A trace has one of the values. `minutes`: how long each time lasts that `trace_values` has for it. */
 export type Value = {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { getHeapSpaceStatistics } from "node:v8";
 import pg from "pg";
-import { LightClient, type LightConfig, readTimeout } from "../../src/store/light-client.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { LightClient, type LightConfig, readTimeout } from "../../../src/store/connection/light-client.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 
 const database = await freshDatabase();
 const clients: pg.Client[] = [];

@@ -1,8 +1,8 @@
 // Chooses the index that a list of traces walks: one for a rare value, the minutes in which a value occurs, or all traces.
 
 import { externalIdsOf } from "../../model/trace/external-ids.ts";
-import type { Conditions } from "./list-conditions.ts";
-import type { TraceFilters } from "./list-filters.ts";
+import type { Conditions } from "./conditions.ts";
+import type { TraceFilters } from "./filters.ts";
 
 /** `from`: rows in the order of `id`, the trace's, to be joined with `traces t` by `join`. */
 export type Path = {

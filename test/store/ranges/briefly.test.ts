@@ -1,10 +1,10 @@
 // Changes of tables in use ask for their locks again, and end with their client.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { briefly } from "../../src/store/briefly.ts";
-import { newClient } from "../../src/store/connect.ts";
-import { eventually } from "../support/eventually.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { newClient } from "../../../src/store/connection/connect.ts";
+import { briefly } from "../../../src/store/ranges/briefly.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 
 const { url, drop } = await freshDatabase();
 const holder = newClient(url);

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after, before, test } from "node:test";
-import type { ServiceEvent } from "../../src/model/event.ts";
-import { type Database, isTransient, openDatabase, transaction } from "../../src/store/db.ts";
-import { subscribe } from "../../src/store/events.ts";
-import { eventually } from "../support/eventually.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import type { ServiceEvent } from "../../../src/model/event.ts";
+import { type Database, isTransient, openDatabase, transaction } from "../../../src/store/db.ts";
+import { subscribe } from "../../../src/store/events.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let name: string;

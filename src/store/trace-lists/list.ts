@@ -1,18 +1,18 @@
 // Lists an agent's traces by filters, in bounded time however rare the matches.
 
 import { externalIdsOf } from "../../model/trace/external-ids.ts";
+import { placeOf } from "../cluster/routing.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt, type Listing, newest, oldest } from "../listing.ts";
 import type { RunRow } from "../runs/read.ts";
-import { placeOf } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
-import { countFilters } from "./list-conditions.ts";
-import type { TraceFilters } from "./list-filters.ts";
-import { nameOfList } from "./list-names.ts";
-import type { Order } from "./list-path.ts";
-import { openSearch } from "./list-search.ts";
-import { pageStatement, rowStatement, rowsStatement } from "./list-sql.ts";
-import type { TraceRow } from "./read.ts";
+import type { TraceRow } from "../traces/read.ts";
+import { countFilters } from "./conditions.ts";
+import type { TraceFilters } from "./filters.ts";
+import { nameOfList } from "./names.ts";
+import type { Order } from "./path.ts";
+import { openSearch } from "./search.ts";
+import { pageStatement, rowStatement, rowsStatement } from "./sql.ts";
 
 /** A trace and the run its verdict comes from: the latest completed one, else the latest; a turn's is its test's run. */
 export type ListedTrace = TraceRow & { run: RunRow | null };

@@ -1,7 +1,7 @@
 // URLs of one PostgreSQL server or several.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDatabaseUrl } from "../../src/store/database-url.ts";
+import { readDatabaseUrl } from "../../../src/store/connection/database-url.ts";
 
 const one = { primary: false, target: null, options: null };
 

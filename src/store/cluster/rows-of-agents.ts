@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, isTransient } from "../db.ts";
-import { partsOf } from "./places.ts";
+import { partsOf } from "./routing.ts";
 
 /** A query for the `"agentId"` and `name` of agents. */
 type AgentsQuery = pg.QueryConfig;

@@ -1,6 +1,6 @@
 // Opens the database for the functions of the store: the one server, or the coordinator of a cluster with the places of its agents.
 import { type Addresses, type OpenDatabase, openDatabase } from "../db.ts";
-import { Shards, type ShardsOptions } from "./shards.ts";
+import { Shards, type ShardsOptions } from "./groups.ts";
 
 /**
  * A statement about several agents that Citus plans takes one connection to each worker: with as many as Citus would use, the
