@@ -18,7 +18,7 @@ export const advisoryLocks = {
 export const advisoryLockSeeds = {
   /** By project. */
   runningErasures: 5,
-  /** By group of shards, in shard-names.sql. */
+  /** By group of shards, in groups.sql. */
   shardNames: 12,
   /** By agent. */
   unfinishedLaunches: 20,

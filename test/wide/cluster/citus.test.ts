@@ -343,7 +343,7 @@ suite("on a Citus cluster", { skip }, () => {
       return traceId;
     };
     const left = async ({ agentId }: Sender) => {
-      const tables = ["traces", "trace_batches", "runs", "trace_values"];
+      const tables = ["traces", "trace_batches", "queue", "trace_values"];
       const counts = tables.map(table =>
         countOf(`select count(*) from ${table} where agent_id = $1`, agentId),
       );
@@ -394,7 +394,7 @@ suite("on a Citus cluster", { skip }, () => {
     const { rows } = await db.pool.query<{ key: string; id: string; batches: number; runs: number }>(
       `select t.agent_id || ' ' || t.external_id as key, t.id,
         (select count(*) from trace_batches b where b.agent_id = t.agent_id and b.trace_id = t.id) as batches,
-        (select count(*) from runs r where r.agent_id = t.agent_id and r.trace_id = t.id) as runs
+        (select count(*) from queue q where q.agent_id = t.agent_id and q.trace_id = t.id) as runs
       from traces t where t.external_id like 'client %'`,
     );
     const stored = new Map(rows.map(({ key, ...row }) => [key, row]));
