@@ -186,7 +186,9 @@ function cardIn(scan: Scan, first: number): Finding | null {
     if (size < cardMin || !hasCheckDigit(groups.digits, groups.from[first]!, size) || isAttached(text, end))
       continue;
     const all = groups.all(first, last + 1);
-    if (isOneDigit(all) || isAttachedBefore(text, start)) continue;
+    // %B: of a magnetic stripe.
+    const isStripe = text.startsWith("%B", start - 2);
+    if (isOneDigit(all) || (isAttachedBefore(text, start) && !isStripe)) continue;
     const isUsual = hasIssuer(all) && !(size === cardMin && isEan13(all));
     if (isUsual || saidBefore(scan, start)?.kind === "card") found = { rule: "card", start, end };
   }

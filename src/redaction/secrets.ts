@@ -24,6 +24,14 @@ export const knownKeys = [
   "[sr]k_tes{t_}[A-Za-z0-9+/=]{10,255}",
   "whse{c_}[A-Za-z0-9+/=]{10,255}",
   "glpa{t-}[\\w-]{20,255}",
+  "gl{sa}_[A-Za-z0-9]{32}_[\\da-f]{8}",
+  "NR{AK}-[A-Z0-9]{27}",
+  "sb{p_}[\\da-f]{40}",
+  "nf{p_}[A-Za-z0-9]{36,60}",
+  "ph{x_}[A-Za-z0-9]{40,60}",
+  "xa{i-}[A-Za-z0-9]{60,100}",
+  "CFPA{T-}[\\w-]{40,60}",
+  "dp\\.s{t.}[\\w.-]{40,80}",
   "np{m_}[A-Za-z0-9]{36}",
   "h{f_}[A-Za-z0-9]{30,100}",
   "pyp{i-}[\\w-]{50,500}",
@@ -79,13 +87,13 @@ const verbs =
     .source;
 const quotes = /["'`*)\]\\]{0,3}/.source;
 const signed = new RegExp(`${quotes}\\s{0,2}(?:(?:${signs})\\s{0,2}){1,2}`, "uy");
-const verbal = new RegExp(`${quotes}\\s(?:${verbs}):?\\s{1,2}|[:：]\\s{1,2}`, "iuy");
+const verbal = new RegExp(`${quotes}\\s(?:${verbs}):?\\s{1,2}|\\s?[:：]\\s{1,2}`, "iuy");
 const blank = new RegExp(`${quotes}\\s{1,2}`, "uy");
 const word = /["'`*]?\s[^\s:：.!?;]{1,16}/y;
 /** Of “the password for the router is …”. */
 const wordsMax = 4;
 const valuePattern =
-  /["'`(«“*\\]{0,3}([^\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{6,64})/y;
+  /(?:«[ \u00a0\u202f]|["'`(«“*\\]{0,3})([^\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{6,64})/y;
 const valueEnd = /[\s"'`<>(){}[\]«»“”,;|、。「」『』（）⟦⟧\\\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
 /** In every password and key, and mostly in nothing that is said after such a word. */
 const telling = /[\d!@#$%^&*+=?~]/;
@@ -99,6 +107,8 @@ export function secretAfter({ text }: Scan, end: number, isPassword: boolean): F
     at = endOf(word, text, at);
     if (at === -1) break;
   }
+  const isElement = text[end] === ">";
+  if (isElement) from = end + 1;
   const isJoined = from !== -1;
   if (!isJoined) from = endOf(blank, text, end);
   valuePattern.lastIndex = from;
@@ -108,6 +118,8 @@ export function secretAfter({ text }: Scan, end: number, isPassword: boolean): F
   const isQuoted = /["'`]/.test(text[start - 1]!);
   let to = start + value.length;
   if (!isQuoted) while (/[.:?*]/.test(text[to - 1]!)) to--;
+  // <password>…</password>, but not “enter <password> here”
+  if (isElement && !text.startsWith("</", to)) return null;
   if (text[to] === "(" || (text[to] === "[" && !isQuoted)) return null;
   if (!looksSecret(text.slice(start, to), isPassword ? (isJoined || isQuoted ? 2 : 3) : 0)) return null;
   // The pattern reads only its beginning.

@@ -114,7 +114,7 @@ const other = "[\\u0250-\\u1fff\\u2c00-\\u2fff\\u3040-\\ufeff]";
 const domain = `(?:(?:[A-Za-zÀ-ɏ0-9-]{1,63}|${other}{1,63})\\.){1,8}(?:xn--[\\w-]{2,59}|[A-Za-zÀ-ɏ]{2,24}|${other}{2,24})`;
 const local = `([A-Za-zÀ-ɏ0-9_.+%'&-]{1,64})|((?:${other}|[0-9.]){1,64})`;
 const fileEnd =
-  /\.(?:png|jpe?g|gif|webp|svg|ico|m?js|jsx|tsx|s?css|json|html?|xml|txt|pdf|ya?ml|lock|dll|exe|jar|whl|tgz|zip|map)$/i;
+  /\.(?:png|jpe?g|gif|webp|svg|ico|avif|heic|woff|ttf|otf|mp[34]|mov|webm|csv|log|gz|m?js|jsx|tsx|s?css|json|html?|xml|txt|pdf|ya?ml|lock|dll|exe|jar|whl|tgz|zip|map)$/i;
 
 const email: Row = {
   rules: ["email"],
