@@ -89,7 +89,7 @@ export const refusals = {
   UNSUPPORTED_MEDIA_TYPE: [
     415,
     "This Content-Type or Content-Encoding is not supported.",
-    "Send JSON or protobuf, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
+    "Send `application/json` or `application/x-protobuf`, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
   ],
   EXPECTATION_FAILED: [
     417,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { refusals } from "../../../src/model/refusals.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../../support/bodies.ts";
@@ -46,7 +47,7 @@ test("an empty log says what to do, and a rejected request appears without a rel
   await page.getByRole("heading", { name: "No requests in the last 7 days" }).waitFor();
   await send({ body: exportOf([exportedSpan()], "shop-bot") });
   await rows(page).getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
-  await codes(page).getByText("No agent of this project has the service name that was sent.").waitFor();
+  await codes(page).getByText(refusals.OTLP_PLATFORM_NOT_FOUND[1]).waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -66,7 +67,7 @@ test("accepted, partly accepted and rejected requests are totaled, and a partial
   await partial.getByText("1 trace rejected").waitFor();
   await rows(page).filter({ hasText: "UNSUPPORTED_MEDIA_TYPE" }).getByText("Rejected").waitFor();
   await rows(page).filter({ hasText: "Accepted" }).first().getByText("production").waitFor();
-  await codes(page).getByText("The Content-Type or Content-Encoding is not supported.").waitFor();
+  await codes(page).getByText(refusals.UNSUPPORTED_MEDIA_TYPE[1]).waitFor();
   await services(page).getByText("No agent with this name").waitFor();
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);

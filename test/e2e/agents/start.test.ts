@@ -205,7 +205,7 @@ test("every kind of rejected request is explained", async () => {
   const to = { url: browser.service.url, key };
   const exporter = openExporter("json", to);
   const rejections: [code: string, words: string, sent: () => Promise<unknown>][] = [
-    ["VALIDATION_ERROR", "See “issues”", () => send(to, { body: "{" })],
+    ["VALIDATION_ERROR", "Fix the fields that issues names", () => send(to, { body: "{" })],
     [
       "CUSTOM_API_PLATFORM_NOT_FOUND",
       "platformId",
