@@ -4,15 +4,65 @@ import type { Finding, Scan } from "./context.ts";
 type Place = { start: number; end: number };
 
 /** In braces: the two characters by which each is found, which are rare elsewhere. */
-export const passwords =
-  "pa{ss}(?:word|wort|phrase|wd)[se]{0,2}|(?<![a-z])pa{ss}(?:code|key)?|{pw}d|{ps}wd|(?<![a-z]){pw}(?![a-z])|ke{nn}wort(?:s|es)?|con{tr}ase[ñn]a|" +
-  "(?<![a-z]){cl}ave|se{nh}as?|palavra-pa{ss}e|mots? de {pa}sse|(?<![a-z]){md}p|wach{tw}oord|ha{sł}(?:o|em|a)|(?<![a-z])ha{sl}o|l[öo]seno{rd}(?:et)?|" +
-  "[şs]i{fr}e(?:m|n|si|niz|miz)?|{pa}rola(?:m|n|s[ıi]|n[ıi]z|m[ıi]z)?|па{ро}л[ьяюі]|{密码}|{密碼}|{口令}|パス{ワー}ド|{暗証}番号|{비밀}번호|{암호}|كلمة ال{مر}ور|كلمة ال{سر}|" +
-  "पा{सव}र्ड|{mậ}t khẩu|{ka}ta sandi|sala{sa}na(?:ni|si)?|{κω}δικ(?:ός|ό)(?: πρόσβασης)?|{συ}νθηματικό|(?<![a-z])he{sl}o|identified {by}";
-export const keys =
-  "se{cr}et(?:[ _-]?(?:key|access[ _-]?key|token))?|(?:api|access|auth|private|signing|encryption|client|account|master|shared|service|app)[ _-]?k{ey}|" +
-  "api[ _-]?{sc}hl[üu]ssel|t{ok}en|{cr}edentials?|cl[ée] {ap}i|cl[ée] se{cr}[èe]te|clave (?:de )?{ap}i|chave (?:da |de )?{ap}i|{кл}юч(?: api)?|{то}кен|{密钥}|{密鑰}|{令牌}|" +
-  "(?:api|アクセス){キー}|ト{ーク}ン|{토큰}|api {키}|klucz {ap}i";
+export const passwords = [
+  "pa{ss}(?:word|wort|phrase|wd)[se]{0,2}",
+  "(?<![a-z])pa{ss}(?:code|key)?",
+  "{pw}d",
+  "{ps}wd",
+  "(?<![a-z]){pw}(?![a-z])",
+  "ke{nn}wort(?:s|es)?",
+  "con{tr}ase[ñn]a",
+  "(?<![a-z]){cl}ave",
+  "se{nh}as?",
+  "palavra-pa{ss}e",
+  "mots? de {pa}sse",
+  "(?<![a-z]){md}p",
+  "wach{tw}oord",
+  "ha{sł}(?:o|em|a)",
+  "(?<![a-z])ha{sl}o",
+  "l[öo]seno{rd}(?:et)?",
+  "[şs]i{fr}e(?:m|n|si|niz|miz)?",
+  "{pa}rola(?:m|n|s[ıi]|n[ıi]z|m[ıi]z)?",
+  "па{ро}л[ьяюі]",
+  "{密码}",
+  "{密碼}",
+  "{口令}",
+  "パス{ワー}ド",
+  "{暗証}番号",
+  "{비밀}번호",
+  "{암호}",
+  "كلمة ال{مر}ور",
+  "كلمة ال{سر}",
+  "पा{सव}र्ड",
+  "{mậ}t khẩu",
+  "{ka}ta sandi",
+  "sala{sa}na(?:ni|si)?",
+  "{κω}δικ(?:ός|ό)(?: πρόσβασης)?",
+  "{συ}νθηματικό",
+  "(?<![a-z])he{sl}o",
+  "identified {by}",
+];
+export const keys = [
+  "se{cr}et(?:[ _-]?(?:key|access[ _-]?key|token))?",
+  "(?:api|access|auth|private|signing|encryption|client|account|master|shared|service|app)[ _-]?k{ey}",
+  "api[ _-]?{sc}hl[üu]ssel",
+  "t{ok}en",
+  "{cr}edentials?",
+  "cl[ée] {ap}i",
+  "cl[ée] se{cr}[èe]te",
+  "clave (?:de )?{ap}i",
+  "chave (?:da |de )?{ap}i",
+  "{кл}юч(?: api)?",
+  "{то}кен",
+  "{密钥}",
+  "{密鑰}",
+  "{令牌}",
+  "(?:api|アクセス){キー}",
+  "ト{ーク}ン",
+  "{토큰}",
+  "api {키}",
+  "klucz {ap}i",
+];
 export const knownKeys = [
   "s{k-}(?=[\\w-]{0,40}\\d)(?=[\\w-]{0,40}[A-Za-z0-9]{12})[\\w-]{16,300}",
   "sv{c_}[A-Za-z0-9]{32,200}",
@@ -71,12 +121,12 @@ export const knownKeys = [
 
 export type Anchored = { anchor: string; before: string; after: string };
 
-/** `pa{ss}word`: the anchor, and what is before it and from it on. A `|` outside of brackets separates. */
-export function anchored(list: string | readonly string[]): Anchored[] {
-  const words = typeof list === "string" ? list.split(/\|(?![^()]*\))/) : list;
+/** `pa{ss}word`: the anchor, and what is before it and from it on. */
+export function anchored(words: readonly string[]): Anchored[] {
   return words.map(word => {
-    const [, before, anchor, after] = /^(.*?)\{([^{},]{1,2})\}(.*)$/.exec(word)!;
-    return { anchor: anchor!, before: before!, after: `${anchor!.replace(".", "\\.")}${after}` };
+    const { index, 0: braced, 1: anchor } = /\{([^{},]{1,2})\}/.exec(word)!;
+    const after = word.slice(index + braced.length);
+    return { anchor: anchor!, before: word.slice(0, index), after: `${anchor!.replace(".", "\\.")}${after}` };
   });
 }
 

@@ -180,7 +180,9 @@ const scheme = secret(
     third: "aAsS",
     validate({ text }, at, end) {
       const [token = ""] = groupsAt(scheme.pattern, text, at);
-      const value = token.replace(/\.+$/, "");
+      let last = token.length;
+      while (token[last - 1] === ".") last--;
+      const value = token.slice(0, last);
       const isKey = /\d/.test(value) || (value.length >= 24 && /[A-Z]/.test(value) && /[a-z]/.test(value));
       const begin = end - token.length;
       return isKey || /^basic/i.test(text.slice(at, end))
@@ -192,7 +194,7 @@ const scheme = secret(
 
 const pem = secret(
   [["-", "-"]],
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,. \r\n]|-(?!----)|\\[nr]){0,20000}(?:-----END [A-Z ]{0,40}-----)?/y,
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,. \r\n]|-(?!----)|\\{1,40}[nr]){0,20000}(?:-----END [A-Z ]{0,40}-----)?/y,
 );
 
 /** The letter after an anchor of two, if there is only one. */

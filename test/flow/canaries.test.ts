@@ -61,17 +61,17 @@ test("what the rules of a project find is in nothing that is stored, shown, logg
   );
   const rules = [...builtInRules, "order"];
   assert.deepEqual(
-    rules.filter(rule => ![...shown.values()].some(text => text.includes(`[${rule}]`))),
+    rules.filter(rule => ![...shown.values()].some(text => text.includes(`⟦${rule}⟧`))),
     [],
   );
   // What people do with traces was done, not refused.
   const without = ["draft-test", "dry-run", "trace-inputs", "try-scenario", "preview", "results"].filter(
-    kind => ![...shown].some(([path, text]) => path.endsWith(kind) && /\[(?:email|secret)\]/.test(text)),
+    kind => ![...shown].some(([path, text]) => path.endsWith(kind) && /⟦(?:email|secret)⟧/.test(text)),
   );
   assert.deepEqual(without, []);
   const asked = judge.requests.map(({ material }) => material).join("\n");
   assert.deepEqual(
-    rules.filter(rule => !asked.includes(`[${rule}]`)),
+    rules.filter(rule => !asked.includes(`⟦${rule}⟧`)),
     [],
   );
 });
@@ -100,7 +100,7 @@ test("what the judge may not see is stored, and is in no request to the judge", 
   const asked = judge.requests.slice(before).map(({ body }) => JSON.stringify(body));
   for (const rule of builtInRules)
     assert.ok(
-      asked.some(text => text.includes(`[${rule}]`)),
+      asked.some(text => text.includes(`⟦${rule}⟧`)),
       rule,
     );
   const values = await everyValue(watched.databaseUrl);
