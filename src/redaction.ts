@@ -39,11 +39,6 @@ export type Redactor = {
  */
 export type Search = {
   isCleanAttribute(key: string, value: unknown): boolean;
-  /**
-   * Whether that is seen without decoding the text of an attribute, which is in the bytes from `from` to `to`, in UTF-8 and as it is
-   * or as JSON writes it. False says nothing.
-   */
-  isSeenClean(key: string, bytes: Uint8Array, from: number, to: number): boolean;
   isCleanText(text: string): boolean;
 };
 
@@ -85,7 +80,6 @@ function searchBy(engine: Engine): Search {
   const walk = new Walk(engine, null, "attributes");
   return {
     isCleanAttribute: (key, value) => walk.attribute(value, key, key) === value,
-    isSeenClean: (key, bytes, from, to) => walk.isSeenClean(key, bytes, from, to),
     isCleanText: text => walk.text(text, "", "") === text,
   };
 }

@@ -64,11 +64,6 @@ export class TextRedaction {
     return this.names.length > 0;
   }
 
-  /** Whether nothing is ever found. */
-  isSeenClean(): boolean {
-    return !this.searches;
-  }
-
   /** `key`: the name of the attribute or field, which may say that the text is a secret. */
   redact(text: string, work: Work, key = "", known = noRules): RedactedText {
     const found = this.find(text, work, key, known);

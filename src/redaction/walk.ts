@@ -67,18 +67,6 @@ export class Walk {
     return fields ? this.#withFields(value, path, key, fields) : this.any(value, path, key);
   }
 
-  /**
-   * Whether it is seen from the bytes of an attribute's text, in UTF-8 and as it is or as JSON writes it, that it stays. If not, only
-   * `attribute` tells.
-   */
-  isSeenClean(key: string, _bytes: Uint8Array, _from: number, _to: number): boolean {
-    const { ids, texts } = this.#engine;
-    if (ids.of(key) === "always") return false;
-    const fields = ids.fieldsOf(key);
-    if (fields) for (const rule of fields.values()) if (rule === "always") return false;
-    return texts.isSeenClean();
-  }
-
   events(events: unknown[]): unknown[] {
     return this.list(events, (event, index) => this.#event(event, `[${index}]`));
   }

@@ -39,8 +39,6 @@ export type PlainTrace = {
  */
 export type PlainWatcher = {
   isCleanAttribute(key: string, value: unknown): boolean;
-  /** Whether that is seen from the bytes of a text, in UTF-8 and as it is or as JSON writes it. False says nothing. */
-  isSeenClean(key: string, bytes: Uint8Array, from: number, to: number): boolean;
   isCleanText(text: string): boolean;
 };
 
@@ -245,7 +243,7 @@ class PlainReading implements Visitor<PlainWalk> {
     if (isOfSpan) this.#hasSigns ||= walk.isKeyEscaped || known.isSign;
     const key = walk.isKeyEscaped ? (JSON.parse(`"${known.key}"`) as string) : known.key;
     const target = isOfSpan && known.isRead ? this.#span.attributes : null;
-    if (watcher && !(walk.isText && watcher.isSeenClean(key, walk.bytes, walk.from, walk.to))) {
+    if (watcher) {
       const value = walk.attributeValue();
       if (!watcher.isCleanAttribute(key, value)) throw unusual;
       if (target) setOwn(target, key, value);
