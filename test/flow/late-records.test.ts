@@ -60,7 +60,7 @@ async function evaluated(externalId: string): Promise<string> {
 
 async function runsOf(traceId: string): Promise<number> {
   const { rows } = await service.db.pool.query(
-    "select from runs where trace_id = $1 union all select from queue where trace_id = $1",
+    "select id from runs where trace_id = $1 union all select id from queue where trace_id = $1",
     [traceId],
   );
   return rows.length;

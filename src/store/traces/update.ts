@@ -113,7 +113,7 @@ async function storedBefore(
   { kind }: LockedTrace,
 ): Promise<Stored> {
   const { rowCount } = await client.query(
-    "select from runs where id = $1 union all select from queue where id = $1",
+    "select id from runs where id = $1 union all select id from queue where id = $1",
     [write.runId],
   );
   return {

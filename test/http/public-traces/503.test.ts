@@ -72,6 +72,8 @@ test("while the database is down every request is UNAVAILABLE, and the same requ
     encodings.json(exportOf([exportedSpan()])),
     encodings.protobuf(exportOf([exportedSpan()])),
   ];
+  // With look-ups of a moment ago, a cluster stores without its coordinator.
+  await cachesExpired();
   await line.cut();
   for (const sent of requests) await unavailable(sent);
   await line.mend();
@@ -132,7 +134,6 @@ test("while the clock of the process is off nothing is stored, and it is not rea
 test("a stock exporter retries during an outage and succeeds", async () => {
   const exporter = openExporter("protobuf", service);
   const spans = recordSpans(serviceName, { name: "root" });
-  // With look-ups of a moment ago, a cluster stores without its coordinator.
   await cachesExpired();
   await line.cut();
   const told = service.logs.length;
