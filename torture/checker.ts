@@ -69,7 +69,7 @@ async function drain(database: pg.Client, findings: string[]): Promise<number> {
   const started = performance.now();
   for (;;) {
     const { rows } = await database.query<{ state: string; count: number }>(
-      "select state, count(*)::int as count from runs where state in ('pending', 'running') group by state",
+      "select state, count(*)::int as count from queue group by state",
     );
     const waitedMs = performance.now() - started;
     if (rows.length === 0) return waitedMs;

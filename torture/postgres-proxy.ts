@@ -12,7 +12,7 @@ const statements: [string, RegExp][] = [
   ["storing traces", /\binto traces\b/i],
   ["storing a batch", /\binto trace_batches\b/i],
   ["committing", /^\s*commit\b/i],
-  ["claiming or completing a run", /\bupdate runs\b/i],
+  ["claiming or completing a run", /\b(?:update|delete from) queue\b/i],
 ];
 
 export const points: readonly Point[] = statements.flatMap(([name, statement]) =>

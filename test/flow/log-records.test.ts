@@ -208,7 +208,10 @@ suite("log records", () => {
     await postLogs("judged", replyRecord(ids, "In Lyon."), replyRecord(ids, "In Lyon, I said.", "2001"));
     assert.equal((await only(agent))!.revision, 3);
     await runsOf(id, ["completed", "completed"]);
-    const { rows } = await service.db.pool.query("select from runs where trace_id = $1", [id]);
+    const { rows } = await service.db.pool.query(
+      "select id from runs where trace_id = $1 union all select id from queue where trace_id = $1",
+      [id],
+    );
     assert.equal(rows.length, 2);
     await postLogs("judged", questionRecord(ids, "Where is it?"));
     await runsOf(id, ["completed", "completed", "completed"]);

@@ -69,7 +69,9 @@ test("a dump restores into another database", { skip: await leftOut("postgresql"
   await filled.check(second.url);
   const db = openDatabase(to.DATABASE_URL, 1);
   const { rows } = await db.pool.query<{ id: string; runs: number }>(
-    `select external_id as id, (select count(*)::int from runs r where r.trace_id = t.id) as runs from traces t`,
+    `select external_id as id, (
+        select count(*)::int from (select trace_id from runs union all select trace_id from queue) r where r.trace_id = t.id
+      ) as runs from traces t`,
   );
   await db.close();
   const runs = new Map(rows.map(row => [row.id, row.runs]));
