@@ -130,7 +130,7 @@ test("a run whose worker is killed before its results are stored, of an agent th
   await held.query("select pg_advisory_lock(4711)");
   await db.pool.query(`create function wait_for_4711() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(4711); return new; end $$`);
-  await db.pool.query(`create trigger wait before update on runs for each row
+  await db.pool.query(`create trigger wait before insert on runs for each row
     when (new.state = 'completed') execute function wait_for_4711()`);
   const test = await makeTest(owner, made.agentId, {
     name: "in memory",
