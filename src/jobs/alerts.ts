@@ -75,7 +75,7 @@ export function alerts(deps: AlertDeps): Job {
       }
       return false;
     },
-    /** Breaks off open attempts, which are repeated later. */
+    /** Cancels open attempts, which are retried later. */
     end() {
       ending.abort();
       return Promise.all(open.keys());

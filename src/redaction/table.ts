@@ -3,7 +3,8 @@ import { isIP } from "node:net";
 import type { BuiltInRule } from "../model/redaction.ts";
 import { ibanLength, isIban } from "./check-digits.ts";
 import { type Finding, isSaidAfter, type Scan, saidBefore } from "./context.ts";
-import { digits, numberIn, numberPattern, separators } from "./numbers.ts";
+import { digits, separators } from "./digit-groups.ts";
+import { numberIn, numberPattern } from "./numbers.ts";
 import { type Anchored, anchored, keys, knownKeys, passwords, secretAfter } from "./secrets.ts";
 
 export type Row = {

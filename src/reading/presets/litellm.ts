@@ -15,7 +15,7 @@ export const liteLlmContent: ContentSwitch[] = [
   {
     of: "LiteLLM",
     scope: /^litellm/,
-    says: "It writes messages unless turn_off_message_logging is on or the variable is set to another value: true stands for log records.",
+    says: "It writes messages unless turn_off_message_logging is on or the variable has another value. With true, it writes them as log records only.",
     lines: [
       "litellm.turn_off_message_logging = False",
       "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
